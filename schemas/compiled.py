@@ -1,0 +1,47 @@
+"""What compiling a schema gives: the grammar, how far it holds the schema, and the schema's own validator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import jsonschema_rs
+
+Guarantee: TypeAlias = Literal["exact", "checked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Residue:
+    """A part of the schema that the grammar alone does not hold: ``validate`` must check it."""
+
+    path: str
+    keyword: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class CompiledSchema:
+    """One schema, compiled. Can be pickled: the validator is built again where it is first used."""
+
+    schema: dict[str, Any] | bool
+    grammar: str
+    residue: list[Residue] = field(default_factory=list)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return "checked" if self.residue else "exact"
+
+    @cached_property
+    def _validator(self) -> Any:
+        return jsonschema_rs.validator_for(self.schema)
+
+    def validate(self, value: Any) -> list[str]:
+        """The faults of ``value`` against the schema as it was written, one sentence each; empty when valid."""
+        return [
+            f"{'/'.join(map(str, e.instance_path)) or 'value'}: {e.message}"
+            for e in self._validator.iter_errors(value)
+        ]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in self.__dict__.items() if k != "_validator"}
