@@ -39,8 +39,7 @@ class CompiledSchema:
     def validate(self, value: Any) -> list[str]:
         """The faults of ``value`` against the schema as it was written, one sentence each; empty when valid."""
         return [
-            f"{'/'.join(map(str, e.instance_path)) or 'value'}: {e.message}"
-            for e in self._validator.iter_errors(value)
+            f"{'/'.join(map(str, e.instance_path)) or 'value'}: {e.message}" for e in self._validator.iter_errors(value)
         ]
 
     def __getstate__(self) -> dict[str, Any]:
