@@ -1,0 +1,87 @@
+"""What the server asks of an engine, and what it gets back. ``server.engine`` is the one real implementation."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How one choice is sampled. ``max_tokens`` counts completion tokens; ``logprobs`` is the number of alternatives
+    per token (0: the sampled token alone, ``None``: none at all)."""
+
+    max_tokens: int
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    min_p: float = 0.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    repetition_penalty: float = 1.0
+    seed: int | None = None
+    logit_bias: dict[int, float] | None = None
+    logprobs: int | None = None
+    stop_token_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """A token with its log probability (natural log) and the most likely alternatives at its place."""
+
+    token_id: int
+    token: str
+    logprob: float
+    top: tuple[TokenLogprob, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EngineDelta:
+    """What arrived for one choice since the last delta. ``text`` holds whole characters only."""
+
+    text: str
+    token_ids: Sequence[int]
+    logprobs: Sequence[TokenLogprob] = field(default_factory=tuple)
+    finish_reason: Literal["stop", "length"] | None = None
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class EngineDeadError(RuntimeError):
+    """The engine process is gone; nothing more can be generated."""
+
+
+class EngineRequestError(RuntimeError):
+    """This one request failed in the engine; others go on."""
+
+
+class EngineClient(Protocol):
+    """One model behind one engine. Implementations are safe to use from many asyncio tasks of one event loop."""
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The names clients may ask for; the first is the one in answers."""
+
+    @property
+    def max_model_len(self) -> int:
+        """Context size in tokens, prompt and completion together."""
+
+    @property
+    def tokenizer(self) -> Any:
+        """The Hugging Face tokenizer, with the chat template that is in force."""
+
+    def generate(
+        self, prompt_token_ids: Sequence[int], sampling: Sampling, *, grammar: str | None, request_id: str
+    ) -> AsyncIterator[EngineDelta]:
+        """Generate one choice. Closing the iterator early aborts the generation in the engine within a step.
+
+        Special tokens other than end-of-sequence are part of ``text`` when ``grammar`` is given or the format wants
+        them. Raises EngineDeadError, EngineRequestError.
+        """
+
+    async def check_health(self) -> None:
+        """Raises EngineDeadError when the engine is gone."""
+
+    async def shutdown(self) -> None:
+        """Stop the engine and wait until its processes are gone (10 s at most, then they are killed)."""
