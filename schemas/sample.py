@@ -1,0 +1,166 @@
+"""Random texts of a grammar: a seeded walk through the masks of a byte-level tokenizer.
+
+Bytes are the finest tokens there are, so a walk can reach every text of the grammar; what it cannot leave is the
+grammar, so a text that is no valid value is a fault of the grammar.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, TypeAlias
+
+import llguidance
+
+EOS = 256
+"""End of sequence; tokens 0 to 255 are the bytes."""
+
+Style: TypeAlias = Literal["short", "wild", "sharp"]
+"""``short`` ends soon and is readable; ``wild`` takes every byte alike; ``sharp`` looks for the corners of JSON: long
+numbers, exponents, escapes, surrogates, repeated short keys."""
+
+STYLES: tuple[Style, ...] = ("short", "wild", "sharp")
+
+Ending: TypeAlias = Literal["done", "unfinished", "dead end", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Where one walk went. Only a ``done`` walk's ``text`` is a whole text of the grammar."""
+
+    text: bytes
+    ending: Ending
+    error: str = ""
+
+
+class _Bytes:
+    """The vocabulary in the form that ``llguidance.TokenizerWrapper`` asks for."""
+
+    eos_token_id = EOS
+    bos_token_id = None
+    tokens: Sequence[bytes] = [bytes([b]) for b in range(256)] + [b"<|end|>"]
+    special_token_ids = (EOS,)
+
+    def __call__(self, text: bytes | str) -> list[int]:
+        return list(text.encode() if isinstance(text, str) else text)
+
+
+@cache
+def byte_tokenizer() -> llguidance.LLTokenizer:
+    """256 single bytes and an end-of-sequence token."""
+    return llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Bytes()), slices=[])
+
+
+def grammar_of(text: str) -> str:
+    """``CompiledSchema.grammar`` in the form that ``llguidance.LLMatcher`` takes."""
+    return str(llguidance.grammar_from("grammar", text))
+
+
+def matcher(grammar: str) -> llguidance.LLMatcher:
+    """A byte-level matcher of ``CompiledSchema.grammar``. Never raises: see ``LLMatcher.is_error``."""
+    return llguidance.LLMatcher(byte_tokenizer(), grammar_of(grammar), log_level=0)
+
+
+def walk(start: llguidance.LLMatcher, rng: random.Random, style: Style = "short", budget: int = 200) -> Walk:
+    """Walks a fresh byte-level matcher to an end. After ``budget`` bytes it closes whatever is open; after eight
+    budgets it gives up (``unfinished``). The matcher is used up."""
+    weights = _weights(style)
+    closing = _weights("closing")
+    prose = _weights("prose")
+    text = bytearray()
+    while len(text) < 8 * budget:
+        allowed = _allowed(start.compute_bitmask())
+        if start.is_error():
+            return Walk(bytes(text), "error", start.get_error())
+        if not allowed:
+            return Walk(bytes(text), "done" if start.is_accepting() else "dead end")
+        table = closing if len(text) > budget else prose if style == "short" and len(allowed) > 60 else weights
+        token = rng.choices(allowed, [table[t] for t in allowed])[0]
+        if token == EOS:
+            return Walk(bytes(text), "done")
+        if not start.consume_token(token):
+            return Walk(bytes(text), "error", start.get_error())
+        text.append(token)
+    return Walk(bytes(text), "unfinished")
+
+
+def sample(grammar: str, count: int, seed: int = 0) -> list[str]:
+    """``count`` texts of ``CompiledSchema.grammar`` (fewer where walks do not end), different ones where it has them.
+
+    Raises ValueError when llguidance cannot read the grammar.
+    """
+    origin = matcher(grammar)
+    if origin.is_error():
+        raise ValueError(origin.get_error())
+    rng = random.Random(seed)
+    found: dict[str, None] = {}
+    for attempt in range(6 * count):
+        taken = walk(origin.deep_copy(), rng, "short", budget=60 + 60 * (attempt % 3))
+        if taken.ending == "done":
+            found.setdefault(taken.text.decode("utf-8", "replace"))
+        if len(found) == count:
+            break
+    return list(found)
+
+
+def _allowed(mask: bytes) -> list[int]:
+    return [8 * i + bit for i, byte in enumerate(mask) if byte for bit in range(8) if byte >> bit & 1]
+
+
+@cache
+def _weights(style: Style | Literal["closing", "prose"]) -> list[float]:
+    """Weight of each token: only the ratios among the tokens allowed at a step matter."""
+    table = [1.0] * 257
+    match style:
+        case "wild":
+            table[EOS] = 8
+            for byte in b'"}],':
+                table[byte] = 3
+        case "sharp":
+            table[EOS] = 2
+            for byte in range(0x80, 0x100):
+                table[byte] = 0.2
+            for byte in b"eE0123456789+-.":
+                table[byte] = 3
+            for byte in b"\\":
+                table[byte] = 24
+            for byte in b"uUdDcCfF":
+                table[byte] = 12
+            for byte in b'"':
+                table[byte] = 40
+        case "short":
+            table = [0.05] * 257
+            table[EOS] = 60
+            for byte in range(0x80, 0x100):
+                table[byte] = 1e-5
+            for byte in range(0x61, 0x7B):
+                table[byte] = 1
+            for byte in b"0123456789":
+                table[byte] = 0.6
+            for byte in b"}],":
+                table[byte] = 4
+            table[ord('"')] = 12
+        case "prose":
+            table = [1e-4] * 257
+            for byte in range(0x61, 0x7B):
+                table[byte] = 1
+            table[ord('"')] = 5
+            table[ord(" ")] = 0.5
+        case "closing":
+            # Ends first, then what leads to an end; an opening bracket only where nothing else is allowed.
+            table = [1e-6] * 257
+            table[EOS] = 1e9
+            for byte in b"}]":
+                table[byte] = 1e6
+            table[ord('"')] = 1e4
+            for byte in b":nft0123456789":
+                table[byte] = 1.0
+            for byte in b", ":
+                table[byte] = 1e-3
+            for byte in b"[{":
+                table[byte] = 1e-9
+            for byte in range(0x61, 0x7B):
+                table[byte] = max(table[byte], 0.1)
+    return table
