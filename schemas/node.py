@@ -27,6 +27,8 @@ class Node:
     refs: tuple[NodeId, ...] = ()
     types: frozenset[str] | None = None
     """Subset of null, boolean, integer, number, string, array, object."""
+    plain_integers: bool = False
+    """Draft 4: only a number spelled without fraction and exponent is an ``integer``; ``1.0`` is not."""
     enum: tuple[Json, ...] | None = None
     const: tuple[Json] | None = None
     # numbers
@@ -45,6 +47,8 @@ class Node:
     items: NodeId | None = None
     """Applies to the items after ``prefix_items``."""
     contains: NodeId | None = None
+    contains_evaluates: bool = True
+    """Whether items that match ``contains`` count as evaluated: from 2020-12 on; in 2019-09 they do not."""
     min_contains: int | None = None
     max_contains: int | None = None
     min_items: int | None = None

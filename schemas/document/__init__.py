@@ -1,0 +1,6 @@
+"""Schema documents: any draft in, a table of 2020-12 nodes out."""
+
+from schemas.document.canonical import canonical
+from schemas.document.loader import Document, load
+
+__all__ = ["Document", "canonical", "load"]

@@ -1,0 +1,196 @@
+"""Where the subschemas of a document are, and what ``$id``, ``$anchor`` and JSON pointers name in it.
+
+A *resource* is a subschema with an ``$id`` of its own, or the root (JSON Schema 2020-12 core, section 4.3.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import jsonschema_specifications  # type: ignore[import-untyped]
+
+from schemas.document.draft import Draft, draft_of, id_keyword, list_keywords, map_keywords, schema_keywords
+from schemas.document.uri import escape, pointer_tokens, resolve
+from schemas.errors import SchemaError
+
+RECURSIVE = ""
+"""The name under which ``$recursiveAnchor: true`` is kept among the dynamic anchors: no anchor can be called so."""
+
+
+@dataclass(eq=False, slots=True)
+class Place:
+    """One subschema where it is written. Two places are the same only when they are the same object."""
+
+    value: Any
+    document: str
+    """``""`` for the schema itself, else the URI of the meta-schema it came from."""
+    pointer: str
+    draft: Draft
+    base: str
+    _resource: Place | None = None
+    dynamic_anchors: dict[str, Place] = field(default_factory=dict)
+    """Of a resource: its ``$dynamicAnchor``s, and :data:`RECURSIVE` when it has ``$recursiveAnchor: true``."""
+
+    @property
+    def resource(self) -> Place:
+        return self._resource or self
+
+    @property
+    def path(self) -> str:
+        return f"{self.document}#{self.pointer}" if self.document else self.pointer
+
+
+class Resources:
+    """All places of a schema and of the meta-schemas that it refers to."""
+
+    def __init__(self, schema: Any, draft: Draft = Draft.V2020) -> None:
+        self._places: dict[tuple[str, str], Place] = {}
+        self._by_uri: dict[str, Place] = {}
+        self._anchors: dict[tuple[str, str], Place] = {}
+        self.has_dynamic_anchors = False
+        self.root = self._add_document(schema, "", draft)
+
+    def resolve(self, place: Place, keyword: str, reference: str) -> Place:
+        """The place that ``reference``, written at ``place``, names. Raises :class:`SchemaError` when there is none."""
+        uri, fragment = resolve(place.base, reference)
+        resource = self._by_uri.get(uri)
+        if resource is None:
+            meta = _meta_schema(uri)
+            if meta is None:
+                raise SchemaError(place.path, keyword, _unknown(reference, uri))
+            resource = self._add_document(meta, uri, Draft.V2020)
+        if fragment and not fragment.startswith("/"):
+            anchor = self._anchors.get((uri, fragment)) or self._anchors.get((resource.base, fragment))
+            if anchor is None:
+                raise SchemaError(place.path, keyword, f"cannot resolve {reference!r}: there is no anchor {fragment!r}")
+            return anchor
+        tokens = pointer_tokens(fragment)
+        try:
+            return self._at_pointer(resource, tokens, place, keyword, reference)
+        except SchemaError:
+            # Documents bundled by hand give each definition an id and still point from the root: "#/definitions/a/...".
+            if not (reference.startswith("#") and resource.pointer and resource.document == ""):
+                raise
+            return self._at_pointer(self.root, tokens, place, keyword, reference)
+
+    def child(self, place: Place, *tokens: str | int) -> Place:
+        """The subschema below ``place``. It was found by the scan, or is looked at now."""
+        pointer = place.pointer + "".join(f"/{escape(t) if isinstance(t, str) else t}" for t in tokens)
+        found = self._places.get((place.document, pointer))
+        if found is None:
+            value = place.value
+            for token in tokens:
+                value = value[token]
+            found = self._scan(value, place.document, pointer, place)
+        return found
+
+    def _at_pointer(self, resource: Place, tokens: list[str], place: Place, keyword: str, reference: str) -> Place:
+        value, pointer, nearest = resource.value, resource.pointer, resource
+        for token in tokens:
+            if isinstance(value, dict) and token in value:
+                value = value[token]
+            elif isinstance(value, list) and token.isascii() and token.isdigit() and int(token) < len(value):
+                value = value[int(token)]
+            else:
+                raise SchemaError(place.path, keyword, f"cannot resolve {reference!r}: nothing is at {token!r} there")
+            pointer += "/" + escape(token)
+            nearest = self._places.get((resource.document, pointer), nearest)
+        if nearest.pointer == pointer:
+            return nearest
+        if not isinstance(value, dict | bool):
+            raise SchemaError(place.path, keyword, f"{reference!r} names something that is not a schema")
+        return self._scan(value, resource.document, pointer, nearest)
+
+    def _add_document(self, schema: Any, uri: str, draft: Draft) -> Place:
+        root = Place(schema, uri, "", draft, uri)
+        self._by_uri.setdefault(uri, root)
+        self._scan(schema, uri, "", root)
+        return root
+
+    def _scan(self, schema: Any, document: str, pointer: str, parent: Place) -> Place:
+        """Register ``schema`` and every subschema at a place where its draft has one, without recursion."""
+        first: Place | None = None
+        pending: list[tuple[Any, str, Place]] = [(schema, pointer, parent)]
+        while pending:
+            value, at, above = pending.pop()
+            place = above if not at else Place(value, document, at, above.draft, above.base, above.resource)
+            first = first or place
+            if (document, at) in self._places:
+                continue
+            self._places[document, at] = place
+            if isinstance(value, dict):
+                self._identify(place)
+                pending.extend((v, f"{at}/{suffix}", place) for suffix, v in reversed(list(_subschemas(place))))
+        assert first is not None
+        return first
+
+    def _identify(self, place: Place) -> None:
+        value = place.value
+        starts_document = not place.pointer
+        if "$schema" in value and (starts_document or "$id" in value or "id" in value):
+            place.draft = draft_of(value["$schema"], place.path)
+        if place.draft <= Draft.V7 and "$ref" in value:
+            return
+        name = value.get(id_keyword(place.draft))
+        if isinstance(name, str):
+            uri, fragment = resolve(place.base, name)
+            if place.draft <= Draft.V7 and fragment:
+                self._anchors.setdefault((uri, fragment), place)
+            if not name.startswith("#"):
+                place.base = uri
+                place._resource = None
+                self._by_uri.setdefault(uri, place)
+        if place.draft >= Draft.V2019:
+            self._name_anchors(place)
+
+    def _name_anchors(self, place: Place) -> None:
+        resource = place.resource
+        for keyword in ("$anchor", "$dynamicAnchor") if place.draft is Draft.V2020 else ("$anchor",):
+            name = place.value.get(keyword)
+            if name is None:
+                continue
+            if not isinstance(name, str) or not name:
+                raise SchemaError(place.path, keyword, "must be a non-empty string")
+            self._anchors.setdefault((place.base, name), place)
+            if keyword == "$dynamicAnchor":
+                self.has_dynamic_anchors = True
+                resource.dynamic_anchors.setdefault(name, place)
+        if place.draft is Draft.V2019 and place is resource and place.value.get("$recursiveAnchor") is True:
+            self.has_dynamic_anchors = True
+            resource.dynamic_anchors[RECURSIVE] = place
+
+
+def _subschemas(place: Place) -> Iterator[tuple[str, Any]]:
+    schema_words, list_words, map_words = (f(place.draft) for f in (schema_keywords, list_keywords, map_keywords))
+    for keyword, value in place.value.items():
+        if isinstance(value, dict):
+            if keyword in schema_words:
+                yield keyword, value
+            elif keyword in map_words:
+                for name, child in value.items():
+                    if isinstance(child, dict | bool):
+                        yield f"{keyword}/{escape(name)}", child
+        elif isinstance(value, list):
+            if keyword in list_words:
+                for index, child in enumerate(value):
+                    if isinstance(child, dict | bool):
+                        yield f"{keyword}/{index}", child
+        elif isinstance(value, bool) and keyword in schema_words:
+            yield keyword, value
+
+
+@cache
+def _meta_schema(uri: str) -> Any:
+    try:
+        return jsonschema_specifications.REGISTRY.contents(uri)
+    except KeyError:
+        return None
+
+
+def _unknown(reference: str, uri: str) -> str:
+    if reference.startswith("/"):
+        return f"cannot resolve {reference!r}: a pointer into this schema starts with '#', as in '#{reference}'"
+    return f"cannot resolve {reference!r}: {uri!r} is another document, and none is fetched; put it under $defs"
