@@ -6,10 +6,11 @@ grammar, so a text that is no valid value is a fault of the grammar.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, TypeAlias
 
 import llguidance
@@ -63,21 +64,18 @@ def matcher(grammar: str) -> llguidance.LLMatcher:
     return llguidance.LLMatcher(byte_tokenizer(), grammar_of(grammar), log_level=0)
 
 
-def walk(start: llguidance.LLMatcher, rng: random.Random, style: Style = "short", budget: int = 200) -> Walk:
+def walk(start: llguidance.LLMatcher, rng: random.Random, style: Style = "short", budget: int = 150) -> Walk:
     """Walks a fresh byte-level matcher to an end. After ``budget`` bytes it closes whatever is open; after eight
     budgets it gives up (``unfinished``). The matcher is used up."""
-    weights = _weights(style)
-    closing = _weights("closing")
-    prose = _weights("prose")
     text = bytearray()
     while len(text) < 8 * budget:
-        allowed = _allowed(start.compute_bitmask())
+        mask = start.compute_bitmask()
         if start.is_error():
             return Walk(bytes(text), "error", start.get_error())
-        if not allowed:
+        choices, weights = _choices(mask, "closing" if len(text) > budget else style)
+        if not choices:
             return Walk(bytes(text), "done" if start.is_accepting() else "dead end")
-        table = closing if len(text) > budget else prose if style == "short" and len(allowed) > 60 else weights
-        token = rng.choices(allowed, [table[t] for t in allowed])[0]
+        token = rng.choices(choices, cum_weights=weights)[0]
         if token == EOS:
             return Walk(bytes(text), "done")
         if not start.consume_token(token):
@@ -105,8 +103,13 @@ def sample(grammar: str, count: int, seed: int = 0) -> list[str]:
     return list(found)
 
 
-def _allowed(mask: bytes) -> list[int]:
-    return [8 * i + bit for i, byte in enumerate(mask) if byte for bit in range(8) if byte >> bit & 1]
+@lru_cache(maxsize=4096)
+def _choices(mask: bytes, style: Style | Literal["closing"]) -> tuple[list[int], list[float]]:
+    """The tokens of a mask and their weights, added up from the left."""
+    allowed = [8 * i + bit for i, byte in enumerate(mask) if byte for bit in range(8) if byte >> bit & 1]
+    # So many choices are the inside of a string.
+    table = _weights("prose" if style == "short" and len(allowed) > 60 else style)
+    return allowed, list(itertools.accumulate(table[token] for token in allowed))
 
 
 @cache
@@ -117,7 +120,7 @@ def _weights(style: Style | Literal["closing", "prose"]) -> list[float]:
         case "wild":
             table[EOS] = 8
             for byte in b'"}],':
-                table[byte] = 3
+                table[byte] = 6
         case "sharp":
             table[EOS] = 2
             for byte in range(0x80, 0x100):

@@ -1,0 +1,286 @@
+"""One schema of MaskBench under one compiler: everything the table counts, with every counter-example."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import llguidance
+
+from loadtest.exactness.compilers import COMPILERS, CompilerName, Grammar, Refusal
+from loadtest.exactness.judge import Judge, NotStrict, readings, strict_json
+from loadtest.exactness.spellings import shuffled, spellings
+from loadtest.exactness.vocabulary import smollm2
+from loadtest.exactness.walks import mask_buffer, vocabulary_walk
+from schemas.sample import STYLES, Walk, byte_tokenizer, walk
+
+Json: TypeAlias = Any
+Record: TypeAlias = dict[str, Any]
+"""A line of the data file: ``id``, ``schema``, ``tests`` (each with ``data`` and ``valid``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How much is done per schema. Walks are split evenly over the styles of ``schemas.sample``."""
+
+    seed: int = 0
+    byte_walks: int = 9
+    vocabulary_walks: int = 3
+    timed_instances: int = 3
+    """Valid instances along which masks are timed, at most."""
+    timed_tokens: int = 1000
+    """Tokens of one instance along which masks are timed, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """``test`` is the index of the data file's instance, or -1 for a walk."""
+
+    kind: str
+    test: int
+    text: str
+    why: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one compiler did with one schema. Times are CPU times of the thread, so that other processes on the
+    machine do not show: ``compile_us`` schema to grammar on the first call, ``cached_us`` the second call with an
+    equal document, ``matcher_us`` grammar to matcher over SmolLM2's vocabulary, ``mask_ns`` each later mask."""
+
+    id: str
+    compiler: CompilerName
+    refusal: Refusal | None = None
+    residue: list[tuple[str, str, str]] = field(default_factory=list)
+    grammar_size: int = 0
+    compile_us: float = 0
+    cached_us: float = 0
+    matcher_us: float = 0
+    first_mask_us: float = 0
+    mask_ns: list[int] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    found: list[Counterexample] = field(default_factory=list)
+    died: str = ""
+    """``crash`` or ``hang`` with the stage, when the process did not come back."""
+
+    def note(self, kind: str, test: int, text: bytes, why: str) -> None:
+        self.counts[kind] += 1
+        self.found.append(Counterexample(kind, test, text.decode("utf-8", "backslashreplace"), why[:600]))
+
+
+def measure(
+    record: Record, name: CompilerName, options: Options, stage: Callable[[str], None] = lambda _: None
+) -> Outcome:
+    """Everything about one schema. ``stage`` is told what comes next, so that a crash can be placed."""
+    outcome = Outcome(record["id"], name)
+    stage("compile")
+    grammar = _compile(record["schema"], name, outcome)
+    if isinstance(grammar, Refusal):
+        outcome.refusal = grammar
+        return outcome
+    stage("matcher")
+    byte_matcher = llguidance.LLMatcher(byte_tokenizer(), grammar.source, log_level=0)
+    vocabulary = smollm2()
+    started = time.thread_time_ns()
+    matcher = llguidance.LLMatcher(vocabulary, grammar.source, log_level=0)
+    outcome.matcher_us = (time.thread_time_ns() - started) / 1000
+    if byte_matcher.is_error() or matcher.is_error():
+        error = (byte_matcher if byte_matcher.is_error() else matcher).get_error()
+        outcome.note("grammar not taken", -1, b"", error)
+        return outcome
+    judge = Judge(record["schema"])
+    rng = random.Random(f"{options.seed}:{record['id']}")
+    stage("instances")
+    accepted = _instances(record["tests"], grammar, byte_matcher, judge, rng, outcome)
+    stage("walks")
+    _walks(grammar, byte_matcher, matcher, judge, rng, options, outcome)
+    stage("masks")
+    _masks(accepted[: options.timed_instances], grammar, options.timed_tokens, outcome)
+    return outcome
+
+
+def _compile(schema: Json, name: CompilerName, outcome: Outcome) -> Grammar | Refusal:
+    started = time.thread_time_ns()
+    result = COMPILERS[name](schema)
+    outcome.compile_us = (time.thread_time_ns() - started) / 1000
+    if isinstance(result, Grammar):
+        outcome.residue = [(r.path, r.keyword, r.reason) for r in result.residue]
+        outcome.grammar_size = result.size
+        again = copy.deepcopy(schema)
+        started = time.thread_time_ns()
+        COMPILERS[name](again)
+        outcome.cached_us = (time.thread_time_ns() - started) / 1000
+    return result
+
+
+def accepts(origin: llguidance.LLMatcher, source: str, text: bytes) -> tuple[bool, str]:
+    """Whether the grammar takes exactly ``text``, and how far it came where it does not (``error: …`` when the matcher
+    broke: a copy of a matcher shares its lexer, so the text is tried again with a new one)."""
+    verdict, why = _accepts(origin.deep_copy(), text)
+    if why.startswith("error"):
+        verdict, why = _accepts(llguidance.LLMatcher(byte_tokenizer(), source, log_level=0), text)
+    return verdict, why
+
+
+def _accepts(matcher: llguidance.LLMatcher, text: bytes) -> tuple[bool, str]:
+    taken = matcher.try_consume_tokens(list(text))
+    if matcher.is_error():
+        return False, f"error: {matcher.get_error()}"
+    if taken < len(text):
+        context = text[max(0, taken - 40) : taken].decode("utf-8", "backslashreplace")
+        return False, f"refused at byte {taken} after …{context}⟂{text[taken : taken + 20].decode('utf-8', 'replace')}"
+    return (True, "") if matcher.is_accepting() else (False, "the grammar wants more after the whole text")
+
+
+def _any_spelling(origin: llguidance.LLMatcher, source: str, value: Json) -> tuple[bytes | None, int, bytes, str]:
+    """The first accepted spelling and its rank; and the plainest spelling with why it was refused."""
+    plainest, why = b"", "no spelling: a lone surrogate"
+    for rank, text in enumerate(spellings(value)):
+        verdict, reason = accepts(origin, source, text)
+        if rank == 0:
+            plainest, why = text, reason
+        if verdict:
+            return text, rank, plainest, why
+    return None, -1, plainest, why
+
+
+def _instances(
+    tests: list[dict[str, Any]],
+    grammar: Grammar,
+    origin: llguidance.LLMatcher,
+    judge: Judge,
+    rng: random.Random,
+    outcome: Outcome,
+) -> list[bytes]:
+    accepted: list[bytes] = []
+    for index, test in enumerate(tests):
+        value, valid = test["data"], bool(test["valid"])
+        faults = judge.faults(value)
+        if judge.usable and valid == bool(faults):
+            outcome.note(
+                "bad data", index, json.dumps(value).encode()[:400], f"labelled valid={valid}; judge: {faults[:1]}"
+            )
+            continue
+        text, rank, plainest, why = _any_spelling(origin, grammar.source, value)
+        broken = why.startswith("error") and text is None
+        if broken:
+            outcome.note("matcher broke", index, plainest, why)
+        if valid:
+            outcome.counts["valid"] += 1
+            if text is None:
+                outcome.note("valid refused", index, plainest, why)
+            else:
+                accepted.append(text)
+                if rank > 0:
+                    outcome.note("plain spelling refused", index, plainest, why)
+            _shuffle(value, index, grammar, origin, rng, outcome)
+        else:
+            outcome.counts["invalid"] += 1
+            if text is not None:
+                kind = "invalid accepted, format" if judge.only_format(value) else "invalid accepted"
+                outcome.note(kind if not grammar.residue else f"{kind}, checked", index, text, "; ".join(faults[:2]))
+                if grammar.residue and grammar.passes(value):
+                    outcome.note("invalid passed the check", index, text, "; ".join(faults[:2]))
+    return accepted
+
+
+def _shuffle(
+    value: Json, index: int, grammar: Grammar, origin: llguidance.LLMatcher, rng: random.Random, outcome: Outcome
+) -> None:
+    other = shuffled(value, rng)
+    if json.dumps(other) == json.dumps(value):
+        return
+    outcome.counts["shuffled"] += 1
+    text, _, plainest, why = _any_spelling(origin, grammar.source, other)
+    if text is None:
+        outcome.note("shuffled refused", index, plainest, why)
+
+
+def _walks(
+    grammar: Grammar,
+    byte_matcher: llguidance.LLMatcher,
+    matcher: llguidance.LLMatcher,
+    judge: Judge,
+    rng: random.Random,
+    options: Options,
+    outcome: Outcome,
+) -> None:
+    for number in range(options.byte_walks):
+        if (taken := walk(byte_matcher.deep_copy(), rng, STYLES[number % len(STYLES)])).ending == "error":
+            outcome.note("matcher broke", -1, taken.text, taken.error)
+            byte_matcher = llguidance.LLMatcher(byte_tokenizer(), grammar.source, log_level=0)
+        else:
+            judge_walk(taken, grammar, judge, outcome)
+    for _ in range(options.vocabulary_walks):
+        if (taken := vocabulary_walk(matcher.deep_copy(), smollm2(), rng)).ending == "error":
+            outcome.note("matcher broke", -1, taken.text, taken.error)
+            matcher = llguidance.LLMatcher(smollm2(), grammar.source, log_level=0)
+        else:
+            judge_walk(taken, grammar, judge, outcome)
+
+
+def judge_walk(taken: Walk, grammar: Grammar, judge: Judge, outcome: Outcome) -> None:
+    """Counts one walk: ``walks`` when it came to an end, and what is wrong with its text."""
+    if taken.ending != "done":
+        outcome.note(f"walk: {taken.ending}", -1, taken.text, taken.error)
+        return
+    outcome.counts["walks"] += 1
+    try:
+        value, repeated = strict_json(taken.text)
+    except NotStrict as error:
+        outcome.note("walk not JSON", -1, taken.text, str(error))
+        return
+    if declared := judge.declared.intersection(repeated):
+        outcome.note("walk repeats a declared key", -1, taken.text, f"{sorted(declared)}")
+        return
+    if not repeated:
+        faults = judge.faults(value)
+    else:
+        faults = [fault for reading in readings(taken.text) for fault in judge.faults(reading)]
+        outcome.counts["walk repeats a free key"] += 1
+    if not faults:
+        return
+    kind = "walk invalid, format" if judge.only_format(value) else "walk invalid"
+    if not grammar.residue:
+        outcome.note(f"{kind}, free key repeated" if repeated else kind, -1, taken.text, "; ".join(faults[:2]))
+    elif grammar.passes(value):
+        outcome.note("walk invalid and passed the check", -1, taken.text, "; ".join(faults[:2]))
+    else:
+        outcome.counts["walk caught by the check"] += 1
+
+
+def _masks(texts: list[bytes], grammar: Grammar, limit: int, outcome: Outcome) -> None:
+    """Times every mask along the instances. A mask over 1 ms is timed once more on a new matcher and the smaller time
+    counts: the first may have met a page fault or a cold cache that is not the grammar's doing."""
+    for text in texts:
+        tokens = smollm2().tokenize_bytes(text)[:limit]
+        times = _mask_times(tokens, grammar, outcome)
+        if times and max(times) > 1_000_000:
+            again = _mask_times(tokens, grammar, outcome)
+            times = [min(pair) for pair in zip(times, again, strict=False)]
+        if times:
+            outcome.first_mask_us = max(outcome.first_mask_us, times[0] / 1000)
+            outcome.mask_ns.extend(times[1:])
+
+
+def _mask_times(tokens: list[int], grammar: Grammar, outcome: Outcome) -> list[int]:
+    matcher = llguidance.LLMatcher(smollm2(), grammar.source, log_level=0)
+    buffer = mask_buffer(smollm2())
+    address, size = buffer.ctypes.data, buffer.size
+    times: list[int] = []
+    for position, token in enumerate(tokens):
+        started = time.thread_time_ns()
+        matcher.unsafe_compute_mask_ptr(address, size)
+        times.append(time.thread_time_ns() - started)
+        allowed = buffer[token >> 3] >> (token & 7) & 1
+        if not allowed or not matcher.consume_token(token):
+            done = smollm2().decode_bytes(tokens[:position])
+            outcome.note("mask denies an accepted text", -1, done, matcher.get_error() or f"at token {token}")
+            break
+    return times
