@@ -1,0 +1,113 @@
+"""Derivatives of extended regular expressions by character classes.
+
+`transitions(node)` gives all of Brzozowski's derivatives at once, as a partition of the alphabet: the outgoing edges of
+a state in a deterministic automaton whose states are expressions (Owens, Reppy and Turon, "Regular-expression
+derivatives re-examined", 2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TypeAlias
+
+from schemas.strings.charset import ANY, NOTHING, CharSet, from_ranges
+from schemas.strings.nodes import Chars, Complement, Concat, Intersection, Nothing, Regex, Repeat, Union
+from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, intersection, repeat, union
+
+Edges: TypeAlias = tuple[tuple[CharSet, Regex], ...]
+"""Disjoint character sets with their derivative; a character in none of them leads to the empty language."""
+
+
+@lru_cache(maxsize=1 << 16)
+def transitions(node: Regex) -> Edges:
+    """The derivatives of ``node``, one edge for each different one, the empty language left out."""
+    match node:
+        case Chars():
+            return ((node.set, EMPTY),)
+        case Concat():
+            return _concat_edges(node)
+        case Repeat():
+            rest = repeat(node.inner, max(node.low - 1, 0), None if node.high is None else node.high - 1)
+            return _joined([(set_, concat(target, rest)) for set_, target in transitions(node.inner)])
+        case Union():
+            return overlay([transitions(part) for part in node.parts], union)
+        case Intersection():
+            return overlay([transitions(part) for part in node.parts], intersection, every=True)
+        case Complement():
+            edges = [(set_, complement(target)) for set_, target in transitions(node.inner)]
+            outside = ANY
+            for set_, _ in edges:
+                outside = outside - set_
+            return _joined([*edges, (outside, ALL)])
+    return ()
+
+
+def _concat_edges(node: Concat) -> Edges:
+    layers: list[Edges] = []
+    rest: Regex = node
+    while isinstance(rest, Concat):
+        tail = rest.tail
+        layers.append(_joined([(set_, concat(target, tail)) for set_, target in transitions(rest.head)]))
+        if not rest.head.facts.nullable:
+            break
+        rest = tail
+    else:
+        layers.append(transitions(rest))
+    return layers[0] if len(layers) == 1 else overlay(layers, union)
+
+
+def _joined(edges: Sequence[tuple[CharSet, Regex]]) -> Edges:
+    """Edges with the same target become one, those to the empty language none."""
+    by_target: dict[Regex, CharSet] = {}
+    for set_, target in edges:
+        if set_ and not isinstance(target, Nothing):
+            by_target[target] = by_target.get(target, NOTHING) | set_
+    return tuple((set_, target) for target, set_ in by_target.items())
+
+
+def overlay(layers: Sequence[Edges], combine: Callable[[Sequence[Regex]], Regex], *, every: bool = False) -> Edges:
+    """The edges of a combination: per smallest character class, ``combine`` of the targets there.
+
+    With ``every``, a class that one layer lacks has no edge (intersection).
+    """
+    events: list[tuple[int, int, int]] = []
+    targets: list[Regex] = []
+    for layer in layers:
+        for set_, target in layer:
+            for low, high in set_.ranges:
+                events.append((low, 1, len(targets)))
+                events.append((high + 1, 0, len(targets)))
+            targets.append(target)
+    events.sort()
+    found: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    active: dict[int, None] = {}
+    at = 0
+    for place, opens, index in events:
+        if place > at and active and (not every or len(active) == len(layers)):
+            found.setdefault(tuple(sorted(active)), []).append((at, place - 1))
+        at = place
+        if opens:
+            active[index] = None
+        else:
+            del active[index]
+    return _joined([(from_ranges(ranges), combine([targets[i] for i in key])) for key, ranges in found.items()])
+
+
+def derivative(node: Regex, char: str) -> Regex:
+    """What may follow ``char`` in the language of ``node``."""
+    for set_, target in transitions(node):
+        if char in set_:
+            return target
+    return NONE
+
+
+def matches(node: Regex, text: str) -> bool:
+    """Whether ``text`` is in the language. A text with a lone surrogate is in none."""
+    for char in text:
+        node = derivative(node, char)
+        if isinstance(node, Nothing):
+            return False
+        if node == ALL:
+            return not any("\ud800" <= c <= "\udfff" for c in text)
+    return node.facts.nullable

@@ -1,0 +1,5 @@
+"""The values of ``format`` that are regular and exactly known, as languages."""
+
+from schemas.strings.formats.table import named
+
+__all__ = ["named"]

@@ -1,0 +1,132 @@
+"""The string languages of a schema: regular sets of Unicode strings, closed under all set operations."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from schemas.strings import automaton, terminal
+from schemas.strings.assertions import language
+from schemas.strings.charset import of
+from schemas.strings.derivative import matches
+from schemas.strings.ecma import parse
+from schemas.strings.nodes import Regex
+from schemas.strings.regex import ALL, EMPTY, NONE, chars, complement, concat, intersection, length, union
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A regular set of strings of Unicode scalar values: a string with a lone surrogate is in none.
+
+    Immutable; equal and hashed by structure (equal languages written differently may differ). Questions may raise
+    `TooComplex`: the caller then works with a superset and checks.
+    """
+
+    regex: Regex
+
+    ALL: ClassVar[Language]
+    NONE: ClassVar[Language]
+
+    @staticmethod
+    def literals(words: Iterable[str]) -> Language:
+        """Exactly these strings. Those with lone surrogates are left out."""
+        good = {word for word in words if not any("\ud800" <= c <= "\udfff" for c in word)}
+        return Language(_trie(sorted(good), 0))
+
+    @staticmethod
+    def length(low: int, high: int | None) -> Language:
+        """All strings of ``low`` to ``high`` code points; ``None`` is no bound."""
+        return Language(length(max(low, 0), high))
+
+    @staticmethod
+    def pattern(ecma: str) -> Language:
+        """The strings in which an ECMA-262 pattern matches somewhere. Raises PatternError and TooComplex."""
+        return Language(_pattern(ecma))
+
+    @staticmethod
+    def named_format(name: str, draft: str | None = None) -> Language | None:
+        """The strings of a ``format``; ``None`` where the format is unknown or not exactly known (an annotation)."""
+        from schemas.strings.formats import named
+
+        return named(name, draft)
+
+    def __and__(self, other: Language) -> Language:
+        return Language(intersection([self.regex, other.regex]))
+
+    def __or__(self, other: Language) -> Language:
+        return Language(union([self.regex, other.regex]))
+
+    def __invert__(self) -> Language:
+        return Language(complement(self.regex))
+
+    def __sub__(self, other: Language) -> Language:
+        return self & ~other
+
+    def contains(self, text: str) -> bool:
+        """Whether ``text`` is a member."""
+        return matches(self.regex, text)
+
+    def is_empty(self) -> bool:
+        """Whether there is no member. Raises TooComplex."""
+        return automaton.is_empty(self.regex)
+
+    def shortest(self) -> str | None:
+        """A shortest member. Raises TooComplex."""
+        return automaton.shortest(self.regex)
+
+    def enumerate(self, limit: int) -> list[str] | None:
+        """All members, shortest first; ``None`` when there are more than ``limit``. Raises TooComplex."""
+        return automaton.members(self.regex, limit)
+
+    def sample(self, rng: random.Random) -> str:
+        """A random member. Raises ValueError for the empty language, TooComplex."""
+        return automaton.sample(self.regex, rng)
+
+    def intersects(self, other: Language) -> bool:
+        """Whether the two have a member in common. Raises TooComplex."""
+        return not (self & other).is_empty()
+
+    def terminal(self) -> str:
+        """A Lark terminal expression (llguidance) for the JSON texts of the members, quotes included.
+
+        Put it behind ``NAME:`` on one line. Raises ValueError for a language that is empty by its form.
+        """
+        return terminal.terminal(self.regex)
+
+    def body(self) -> str:
+        """As `terminal` without the quotes: one operand for a larger terminal expression."""
+        return terminal.body(self.regex)
+
+
+Language.ALL = Language(ALL)
+Language.NONE = Language(NONE)
+
+
+@lru_cache(maxsize=2048)
+def _pattern(ecma: str) -> Regex:
+    return language(parse(ecma))
+
+
+def _trie(words: list[str], depth: int) -> Regex:
+    """The union of sorted, different words, common beginnings shared."""
+    branches: list[Regex] = []
+    at = 0
+    while at < len(words):
+        if len(words[at]) == depth:
+            branches.append(EMPTY)
+            at += 1
+            continue
+        end = at
+        while end < len(words) and words[end][depth] == words[at][depth]:
+            end += 1
+        shared = depth + 1
+        first, last = words[at], words[end - 1]
+        while shared < len(first) and shared < len(last) and first[shared] == last[shared]:
+            shared += 1
+        head = concat(*(chars(of(char)) for char in first[depth:shared]))
+        branches.append(concat(head, _trie(words[at:end], shared)))
+        at = end
+    return union(branches)

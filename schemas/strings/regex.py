@@ -1,0 +1,344 @@
+"""Extended regular expressions over Unicode scalar values, with intersection and complement, in a normal form.
+
+The constructors (`chars`, `concat`, `union`, `intersection`, `complement`, `repeat`) keep every expression similar in
+the sense of Brzozowski, "Derivatives of Regular Expressions" (1964): associative, commutative and idempotent up to
+equality, so that an expression has finitely many derivatives. Counted repetitions are never unrolled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import TypeGuard
+
+from schemas.strings.charset import ANY, CharSet
+from schemas.strings.nodes import (
+    MAX_SIZE,
+    Chars,
+    Complement,
+    Concat,
+    Empty,
+    Facts,
+    Intersection,
+    Nothing,
+    Regex,
+    Repeat,
+    Union,
+)
+
+
+def _digest(tag: bytes, *parts: bytes) -> bytes:
+    return blake2b(tag + b"".join(parts), digest_size=16).digest()
+
+
+NONE = Nothing(Facts(_digest(b"none"), False, 0, 0, True, 1))
+EMPTY = Empty(Facts(_digest(b"empty"), True, 0, 0, True, 1))
+
+
+def chars(members: CharSet) -> Regex:
+    """One character out of ``members``."""
+    if not members:
+        return NONE
+    key = _digest(b"chars", *(b"%x-%x," % pair for pair in members.ranges))
+    return Chars(Facts(key, False, 1, 1, True, len(members.ranges)), members)
+
+
+def concat(*parts: Regex) -> Regex:
+    """The parts one after the other."""
+    result: Regex = EMPTY
+    for part in reversed(parts):
+        result = _join(part, result)
+    return result
+
+
+def _join(left: Regex, right: Regex) -> Regex:
+    if isinstance(left, Nothing) or isinstance(right, Nothing):
+        return NONE
+    if isinstance(left, Empty):
+        return right
+    if isinstance(right, Empty):
+        return left
+    heads = []
+    while isinstance(left, Concat):
+        heads.append(left.head)
+        left = left.tail
+    result = _cons(left, right)
+    for head in reversed(heads):
+        result = _cons(head, result)
+    return result
+
+
+def _cons(head: Regex, tail: Regex) -> Regex:
+    """``head`` is no concatenation. Equal neighbours become one repetition: x*x* is x*, xx{2,3} is x{3,4}."""
+    next_, rest = (tail.head, tail.tail) if isinstance(tail, Concat) else (tail, EMPTY)
+    inner, low, high = _as_repeat(head)
+    next_inner, next_low, next_high = _as_repeat(next_)
+    if inner == next_inner and not (isinstance(head, Chars) and isinstance(next_, Chars)):
+        both = None if high is None or next_high is None else high + next_high
+        # x{0,3}x{2,5} may only be joined when the sums leave no gap: they never do, both are intervals.
+        return _join(repeat(inner, low + next_low, both), rest)
+    a, b = head.facts, tail.facts
+    longest = None if a.longest is None or b.longest is None else a.longest + b.longest
+    facts = Facts(
+        _digest(b"concat", a.key, b.key),
+        a.nullable and b.nullable,
+        a.shortest + b.shortest,
+        longest,
+        a.plain and b.plain,
+        min(a.size + b.size, MAX_SIZE),
+    )
+    return Concat(facts, head, tail)
+
+
+def _as_repeat(node: Regex) -> tuple[Regex, int, int | None]:
+    return (node.inner, node.low, node.high) if isinstance(node, Repeat) else (node, 1, 1)
+
+
+def repeat(inner: Regex, low: int, high: int | None) -> Regex:
+    """``low`` to ``high`` times ``inner``. ``high`` of ``None`` is no bound; ``high < low`` is no string at all."""
+    if high is not None and high < low:
+        return NONE
+    if high == 0 or isinstance(inner, Empty):
+        return EMPTY
+    if isinstance(inner, Nothing):
+        return EMPTY if low == 0 else NONE
+    if low == high == 1:
+        return inner
+    if inner.facts.nullable:
+        low = 0
+        if high == 1:
+            return inner
+        if isinstance(inner, Union) and EMPTY in inner.parts:
+            return repeat(union(part for part in inner.parts if part != EMPTY), 0, high)
+    if isinstance(inner, Repeat):
+        flat = _nested(inner, low, high)
+        if flat is not None:
+            return flat
+    return _repeat(inner, low, high)
+
+
+def _nested(inner: Repeat, low: int, high: int | None) -> Regex | None:
+    """(x{a,b}){c,d} as x{a·c,b·d} where the counts in between leave no gap; else ``None``."""
+    few, many = inner.low, inner.high
+    # The step from n to n+1 rounds leaves no gap when (n+1)·a <= n·b + 1; if so for the first n, then for all.
+    if many is not None and few * (low + 1) > many * low + 1 and low != high:
+        return None
+    if many is None and low == 0 and few > 1:
+        return None
+    both = None if many is None or high is None else many * high
+    return repeat(inner.inner, few * low, both)
+
+
+def _repeat(inner: Regex, low: int, high: int | None) -> Regex:
+    f = inner.facts
+    facts = Facts(
+        _digest(b"repeat%d,%s" % (low, b"" if high is None else b"%d" % high), f.key),
+        low == 0 or f.nullable,
+        f.shortest * low,
+        None if high is None or f.longest is None else f.longest * high,
+        f.plain,
+        min(f.size + 1, MAX_SIZE),
+    )
+    return Repeat(facts, inner, low, high)
+
+
+ANY_CHAR = chars(ANY)
+ALL = _repeat(ANY_CHAR, 0, None)
+
+
+def is_length(node: Regex) -> TypeGuard[Repeat]:
+    """Whether the node is a pure length interval: any characters, so and so many."""
+    return isinstance(node, Repeat) and node.inner == ANY_CHAR
+
+
+def length(low: int, high: int | None) -> Regex:
+    """All strings of ``low`` to ``high`` code points."""
+    return repeat(ANY_CHAR, low, high)
+
+
+def complement(node: Regex) -> Regex:
+    """Every string that is not in ``node``."""
+    if isinstance(node, Nothing):
+        return ALL
+    if isinstance(node, Empty):
+        return length(1, None)
+    if isinstance(node, Complement):
+        return node.inner
+    if is_length(node):
+        above = NONE if node.high is None else length(node.high + 1, None)
+        return union([length(0, node.low - 1), above]) if node.low else above
+    f = node.facts
+    facts = Facts(
+        _digest(b"not", f.key), not f.nullable, 1 if f.nullable else 0, None, False, min(f.size + 1, MAX_SIZE)
+    )
+    return Complement(facts, node)
+
+
+def union(parts: Iterable[Regex]) -> Regex:
+    """Every string of any part."""
+    pool: dict[Regex, None] = {}
+    letters: CharSet | None = None
+    todo = list(parts)
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Union):
+            todo.extend(part.parts)
+        elif isinstance(part, Chars):
+            letters = part.set if letters is None else letters | part.set
+        elif not isinstance(part, Nothing):
+            pool[part] = None
+    if letters is not None:
+        pool[chars(letters)] = None
+    if len(pool) > 1:
+        _merge_heads(pool)
+    if ALL in pool or any(isinstance(part, Complement) and part.inner in pool for part in pool):
+        return ALL
+    if EMPTY in pool and any(part.facts.nullable for part in pool if part != EMPTY):
+        del pool[EMPTY]
+    if len(pool) < 2:
+        return next(iter(pool), NONE)
+    ordered = tuple(sorted(pool, key=lambda part: part.facts.key))
+    longest: int | None = 0
+    for part in ordered:
+        longest = None if longest is None or part.facts.longest is None else max(longest, part.facts.longest)
+    facts = Facts(
+        _digest(b"union", *(part.facts.key for part in ordered)),
+        any(part.facts.nullable for part in ordered),
+        min(part.facts.shortest for part in ordered),
+        longest,
+        all(part.facts.plain for part in ordered),
+        min(sum(part.facts.size for part in ordered) + 1, MAX_SIZE),
+    )
+    return Union(facts, ordered)
+
+
+def _merge_heads(pool: dict[Regex, None]) -> None:
+    """Joins parts that differ in the counts of their first repetition, or in their first character, alone.
+
+    xT | x{2,5}T is x{1,5}T and T | xT is x{0,1}T: without this a counted repetition after an unanchored prefix has
+    as many states as its count has subsets.
+    """
+    groups: dict[tuple[Regex, Regex], list[tuple[int, int | None, Regex]]] = {}
+    by_tail: dict[Regex, list[Regex]] = {}
+    for part in sorted(pool, key=lambda part: part.facts.key):
+        head, tail = (part.head, part.tail) if isinstance(part, Concat) else (part, EMPTY)
+        if isinstance(head, Chars) and tail is not EMPTY:
+            by_tail.setdefault(tail, []).append(part)
+        inner, low, high = _as_repeat(head)
+        groups.setdefault((inner, tail), []).append((low, high, part))
+    for (inner, tail), counts in groups.items():
+        if tail in pool and all(low > 0 for low, _, _ in counts) and any(low == 1 for low, _, _ in counts):
+            counts.append((0, 0, tail))
+        if len(counts) < 2:
+            continue
+        counts.sort(key=lambda c: (c[0], MAX_SIZE if c[1] is None else c[1]))
+        joined: list[tuple[int, int | None]] = []
+        for low, high, part in counts:
+            pool.pop(part, None)
+            if joined and (joined[-1][1] is None or low <= joined[-1][1] + 1):
+                before = joined[-1][1]
+                end = None if before is None or high is None else max(before, high)
+                joined[-1] = (joined[-1][0], end)
+            else:
+                joined.append((low, high))
+        for low, high in joined:
+            pool[_join(repeat(inner, low, high), tail)] = None
+    for tail, same in by_tail.items():
+        still = [part for part in same if part in pool]
+        if len(still) > 1:
+            letters = CharSet(())
+            for part in still:
+                del pool[part]
+                if isinstance(part, Concat) and isinstance(part.head, Chars):
+                    letters = letters | part.head.set
+            pool[_join(chars(letters), tail)] = None
+
+
+def intersection(parts: Iterable[Regex]) -> Regex:
+    """Every string that is in all parts."""
+    pool: dict[Regex, None] = {}
+    letters: CharSet | None = None
+    low, high = 0, None
+    todo = list(parts)
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Intersection):
+            todo.extend(part.parts)
+        elif isinstance(part, Chars):
+            letters = part.set if letters is None else letters & part.set
+        elif is_length(part):
+            low = max(low, part.low)
+            high = part.high if high is None or (part.high is not None and part.high < high) else high
+        else:
+            pool[part] = None
+    if letters is not None:
+        pool[chars(letters)] = None
+    if not pool:
+        return length(low, high)
+    if any(isinstance(part, Nothing) or (isinstance(part, Complement) and part.inner in pool) for part in pool):
+        return NONE
+    if EMPTY in pool:
+        return EMPTY if low == 0 and all(part.facts.nullable for part in pool) else NONE
+    if low or high is not None:
+        _apply_length(pool, low, high)
+        if any(isinstance(part, (Nothing, Empty)) for part in pool):
+            return intersection(pool)
+    if len(pool) == 1:
+        return next(iter(pool))
+    ordered = tuple(sorted(pool, key=lambda part: part.facts.key))
+    shortest = max(part.facts.shortest for part in ordered)
+    longest = min((part.facts.longest for part in ordered if part.facts.longest is not None), default=None)
+    if longest is not None and shortest > longest:
+        return NONE
+    facts = Facts(
+        _digest(b"intersection", *(part.facts.key for part in ordered)),
+        all(part.facts.nullable for part in ordered),
+        shortest,
+        longest,
+        False,
+        min(sum(part.facts.size for part in ordered) + 1, MAX_SIZE),
+    )
+    return Intersection(facts, ordered)
+
+
+def _apply_length(pool: dict[Regex, None], low: int, high: int | None) -> None:
+    """Takes the length interval into one part where that is exact, else adds it as a part of its own."""
+    for part in list(pool):
+        fitted = _fit_length(part, low, high)
+        if fitted is not None:
+            del pool[part]
+            pool[fitted] = None
+            return
+    pool[length(low, high)] = None
+
+
+def _fit_length(node: Regex, low: int, high: int | None) -> Regex | None:
+    """The strings of ``node`` with ``low`` to ``high`` characters, without an intersection; ``None`` if unknown."""
+    f = node.facts
+    if f.shortest >= low and (high is None or (f.longest is not None and f.longest <= high)):
+        return node
+    if (high is not None and f.shortest > high) or (f.longest is not None and f.longest < low):
+        return NONE
+    if isinstance(node, Union):
+        fitted = [_fit_length(part, low, high) for part in node.parts]
+        return union(part for part in fitted if part is not None) if None not in fitted else None
+    parts: list[Regex] = []
+    rest = node
+    while isinstance(rest, Concat):
+        parts.append(rest.head)
+        rest = rest.tail
+    parts.append(rest)
+    loose = [i for i, part in enumerate(parts) if part.facts.shortest != part.facts.longest]
+    if len(loose) != 1 or not f.plain:
+        return None
+    part = parts[loose[0]]
+    if not isinstance(part, Repeat) or part.inner.facts.shortest != part.inner.facts.longest:
+        return None
+    step = part.inner.facts.shortest
+    fixed = f.shortest - part.facts.shortest
+    least = max(part.low, -((fixed - low) // step))
+    most = None if high is None else (high - fixed) // step
+    if part.high is not None:
+        most = part.high if most is None else min(most, part.high)
+    parts[loose[0]] = repeat(part.inner, least, most)
+    return concat(*parts)

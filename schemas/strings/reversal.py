@@ -1,0 +1,31 @@
+"""The mirror image of a language: every string read backwards."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from schemas.strings.nodes import Complement, Concat, Intersection, Regex, Repeat, Union
+from schemas.strings.regex import complement, concat, intersection, repeat, union
+
+
+@lru_cache(maxsize=1 << 12)
+def reverse(node: Regex) -> Regex:
+    """The expression for the reversed strings; the same size as ``node``."""
+    match node:
+        case Concat():
+            parts: list[Regex] = []
+            rest: Regex = node
+            while isinstance(rest, Concat):
+                parts.append(reverse(rest.head))
+                rest = rest.tail
+            parts.append(reverse(rest))
+            return concat(*reversed(parts))
+        case Union():
+            return union(reverse(part) for part in node.parts)
+        case Intersection():
+            return intersection(reverse(part) for part in node.parts)
+        case Complement():
+            return complement(reverse(node.inner))
+        case Repeat():
+            return repeat(reverse(node.inner), node.low, node.high)
+    return node

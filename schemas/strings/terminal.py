@@ -1,0 +1,112 @@
+"""Lowers a string language to a terminal of llguidance's Lark dialect that matches the JSON texts of its strings.
+
+Without intersection and complement the terminal is one ``/…/``. Otherwise it is an expression of the terminal level,
+where llguidance takes ``&`` (binds tighter than ``|``) and ``~`` (tightest), which its ``/…/`` does not.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from schemas.strings.nodes import Chars, Complement, Concat, Empty, Intersection, Nothing, Regex, Repeat, Union
+from schemas.strings.quoting import spelling
+from schemas.strings.regex import ALL
+
+UNBOUNDED = 1 << 24
+"""A repetition of more than this is lowered without its bound: no answer of a model is that long (16 M characters)."""
+
+
+def terminal(node: Regex) -> str:
+    """The terminal expression for the JSON strings of ``node``, quotes included. Raises ValueError when it is empty."""
+    if isinstance(node, Nothing):
+        raise ValueError("the empty language has no terminal: decide emptiness before lowering")
+    if node.facts.plain:
+        return f'/"{_regex(node)}"/'
+    return f'"\\"" {_expression(node)} "\\""'
+
+
+def body(node: Regex) -> str:
+    """As `terminal`, without the quotes: for a terminal that adds its own text around the string."""
+    if isinstance(node, Nothing):
+        raise ValueError("the empty language has no terminal: decide emptiness before lowering")
+    return _expression(node)
+
+
+def _bounds(low: int, high: int | None) -> tuple[int, int | None]:
+    return min(low, UNBOUNDED), None if high is None or high > UNBOUNDED else high
+
+
+def _quantifier(low: int, high: int | None) -> str:
+    low, high = _bounds(low, high)
+    match low, high:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case 0, 1:
+            return "?"
+    if low == high:
+        return f"{{{low}}}"
+    return f"{{{low},{'' if high is None else high}}}"
+
+
+@lru_cache(maxsize=4096)
+def _regex(node: Regex) -> str:
+    """A node without intersection and complement in the Rust ``regex`` syntax."""
+    match node:
+        case Chars():
+            options = spelling(node.set)
+            return options[0] if len(options) == 1 else f"(?:{'|'.join(options)})"
+        case Concat():
+            parts = []
+            rest: Regex = node
+            while isinstance(rest, Concat):
+                parts.append(_regex(rest.head))
+                rest = rest.tail
+            parts.append(_regex(rest))
+            return "".join(parts)
+        case Union():
+            return f"(?:{'|'.join(_regex(part) for part in node.parts)})"
+        case Repeat():
+            inner = _regex(node.inner)
+            single = isinstance(node.inner, Chars | Union) and len(_spellings(node.inner)) != 1
+            if not single and not _is_class(inner):
+                inner = f"(?:{inner})"
+            return inner + _quantifier(node.low, node.high)
+    return ""
+
+
+def _spellings(node: Regex) -> tuple[str, ...]:
+    return spelling(node.set) if isinstance(node, Chars) else ()
+
+
+def _is_class(text: str) -> bool:
+    return len(text) == 1 or (text[0] == "[" and text.find("]") == len(text) - 1)
+
+
+def _expression(node: Regex) -> str:
+    """Any node as one operand of the terminal level."""
+    if isinstance(node, Empty):
+        return '""'
+    if node.facts.plain:
+        return f"/{_regex(node)}/"
+    match node:
+        case Concat():
+            parts: list[str] = []
+            rest: Regex = node
+            while isinstance(rest, Concat) and not rest.facts.plain:
+                parts.append(_expression(rest.head))
+                rest = rest.tail
+            parts.append(_expression(rest))
+            return f"( {' '.join(parts)} )"
+        case Union():
+            return f"( {' | '.join(_expression(part) for part in node.parts)} )"
+        case Intersection():
+            positive = [_expression(part) for part in node.parts if not isinstance(part, Complement)]
+            negative = [f"~{_expression(part.inner)}" for part in node.parts if isinstance(part, Complement)]
+            return f"( {' & '.join([*(positive or [_expression(ALL)]), *negative])} )"
+        case Complement():
+            return f"( {_expression(ALL)} & ~{_expression(node.inner)} )"
+        case Repeat():
+            return f"( {_expression(node.inner)} ){_quantifier(node.low, node.high)}"
+    raise AssertionError(f"a plain node must not come here: {type(node).__name__}")

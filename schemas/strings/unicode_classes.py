@@ -1,0 +1,106 @@
+"""Character classes of patterns: the ECMA-262 escapes, Unicode properties and case folding.
+
+The properties come from the ``regex`` package, which follows the Unicode Character Database release by release; the
+standard library's ``unicodedata`` is years behind and knows no scripts.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import regex  # type: ignore[import-untyped]
+
+from schemas.strings.charset import ANY, LAST, CharSet, from_ranges, of
+
+DIGIT = of("0123456789")
+WORD = from_ranges([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
+SPACE = of("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff") | from_ranges([(0x2000, 0x200A)])
+DOT = ANY - of("\n\r\u2028\u2029")
+NEWLINE = of("\n")
+
+_NAME = re.compile(r"(?:([A-Za-z_]+)=)?([A-Za-z0-9_]+)\Z")
+_KEYS = {
+    "general_category": "gc",
+    "gc": "gc",
+    "script": "sc",
+    "sc": "sc",
+    "script_extensions": "scx",
+    "scx": "scx",
+}
+
+
+@lru_cache(maxsize=1)
+def _every_char() -> str:
+    return "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, LAST + 1)))
+
+
+def _scan(expression: str) -> CharSet:
+    """The characters that one class of the ``regex`` package matches. Raises regex.error for an unknown name."""
+    text = _every_char()
+    runs = regex.compile(expression + "+").finditer(text)
+    return from_ranges((ord(text[m.start()]), ord(text[m.end() - 1])) for m in runs)
+
+
+@lru_cache(maxsize=256)
+def unicode_property(name: str) -> CharSet:
+    r"""The set of ``\p{name}``: a general category, ``Script=…``, ``Script_Extensions=…`` or a binary property.
+
+    Raises KeyError for a name that the Unicode database does not have.
+    """
+    found = _NAME.match(name)
+    if not found:
+        raise KeyError(name)
+    key, value = found.groups()
+    if key is not None and key.lower() not in _KEYS:
+        raise KeyError(name)
+    if key is None and value.lower() == "any":
+        return ANY
+    if key is None and value.lower() == "ascii":
+        return from_ranges([(0, 0x7F)])
+    try:
+        return _scan(rf"\p{{{_KEYS[key.lower()]}={value}}}" if key else rf"\p{{{value}}}")
+    except regex.error as error:
+        raise KeyError(name) from error
+
+
+@lru_cache(maxsize=1)
+def unicode_word() -> CharSet:
+    r"""The word characters of UTS #18, by which the validator's engine decides ``\b``."""
+    return _scan(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
+
+
+@lru_cache(maxsize=1)
+def _folding() -> dict[int, frozenset[int]]:
+    """Code point → all code points with the same simple case folding, for those with more than one."""
+    classes: dict[str, set[int]] = {}
+    for code in range(0x1F000):
+        char = chr(code)
+        lower, upper = char.lower(), char.upper()
+        if lower == upper == char or 0xD800 <= code <= 0xDFFF:
+            continue
+        same = {code} | {ord(c) for c in (lower, upper) if len(c) == 1}
+        folded = char.casefold()
+        name = folded if len(folded) == 1 else lower
+        classes.setdefault(name, set()).update(same)
+    found: dict[int, set[int]] = {}
+    for members in classes.values():
+        merged = set(members)
+        for code in members:
+            merged |= found.get(code, set())
+        for code in merged:
+            found[code] = merged
+    return {code: frozenset(same) for code, same in found.items() if len(same) > 1}
+
+
+@lru_cache(maxsize=1024)
+def ignoring_case(set_: CharSet) -> CharSet:
+    """The set with every case variant of its members (simple case folding)."""
+    extra = [
+        (variant, variant)
+        for low, high in set_.ranges
+        for code, same in _folding().items()
+        if low <= code <= high
+        for variant in same
+    ]
+    return set_ | from_ranges(extra)
