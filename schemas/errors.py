@@ -18,3 +18,14 @@ class SchemaError(ValueError):
 
     def __reduce__(self) -> tuple[type[SchemaError], tuple[str, str, str]]:
         return type(self), (self.path, self.keyword, self.reason)
+
+
+class TooComplex(Exception):
+    """A question about a set cannot be answered, or a set not be written down, at bounded cost.
+
+    Never leaves the package: the compiler works on with a superset and records a residue.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
