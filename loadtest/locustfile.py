@@ -7,7 +7,7 @@ delta), ``ITL`` (between two deltas of one answer, the mean of the answer) and `
 arguments complete), all in milliseconds. An invalid call, a broken stream or an error answer is a failure, and any
 failure makes Locust exit with 1; so does a run in which no call was made.
 
-``STRICTCALL_API_KEY`` and ``STRICTCALL_MODEL`` are read from the environment.
+``STRICTCALL_API_KEY`` is read from the environment; the model is the first that the server names.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class ToolCaller(User):  # type: ignore[misc]
             self.host, headers=headers, concurrency=1, connection_timeout=10.0, network_timeout=120.0
         )
         self.random = random.Random()
-        self.model = os.environ.get("STRICTCALL_MODEL") or self._first_model()
+        self.model = self._first_model()
 
     def on_stop(self) -> None:
         self.http.close()
