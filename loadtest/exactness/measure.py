@@ -7,7 +7,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -15,7 +15,7 @@ import llguidance
 
 from loadtest.exactness.compilers import COMPILERS, CompilerName, Grammar, Refusal
 from loadtest.exactness.judge import Judge, NotStrict, readings, strict_json
-from loadtest.exactness.spellings import shuffled, spellings
+from loadtest.exactness.spellings import shuffled, spellings, whole_spellings
 from loadtest.exactness.vocabulary import smollm2
 from loadtest.exactness.walks import mask_buffer, vocabulary_walk
 from schemas.sample import STYLES, Walk, byte_tokenizer, walk
@@ -138,10 +138,12 @@ def _accepts(matcher: llguidance.LLMatcher, text: bytes) -> tuple[bool, str]:
     return (True, "") if matcher.is_accepting() else (False, "the grammar wants more after the whole text")
 
 
-def _any_spelling(origin: llguidance.LLMatcher, source: str, value: Json) -> tuple[bytes | None, int, bytes, str]:
+def _any_spelling(
+    origin: llguidance.LLMatcher, source: str, texts: Iterator[bytes]
+) -> tuple[bytes | None, int, bytes, str]:
     """The first accepted spelling and its rank; and the plainest spelling with why it was refused."""
     plainest, why = b"", "no spelling: a lone surrogate"
-    for rank, text in enumerate(spellings(value)):
+    for rank, text in enumerate(texts):
         verdict, reason = accepts(origin, source, text)
         if rank == 0:
             plainest, why = text, reason
@@ -167,7 +169,8 @@ def _instances(
                 "bad data", index, json.dumps(value).encode()[:400], f"labelled valid={valid}; judge: {faults[:1]}"
             )
             continue
-        text, rank, plainest, why = _any_spelling(origin, grammar.source, value)
+        texts = whole_spellings(value) if valid else spellings(value)
+        text, rank, plainest, why = _any_spelling(origin, grammar.source, texts)
         broken = why.startswith("error") and text is None
         if broken:
             outcome.note("matcher broke", index, plainest, why)
@@ -197,7 +200,7 @@ def _shuffle(
     if json.dumps(other) == json.dumps(value):
         return
     outcome.counts["shuffled"] += 1
-    text, _, plainest, why = _any_spelling(origin, grammar.source, other)
+    text, _, plainest, why = _any_spelling(origin, grammar.source, whole_spellings(other))
     if text is None:
         outcome.note("shuffled refused", index, plainest, why)
 

@@ -116,7 +116,7 @@ def _invalid_walks(counts: Counter[str]) -> int:
 def _suite_table(tallies: Sequence[Tally]) -> Iterator[str]:
     yield "| JSON-Schema-Test-Suite | cases | " + " | ".join(f"{t.compiler}: refused, wrong" for t in tallies) + " |"
     yield "|---|---:|" + "---:|" * len(tallies)
-    for part in ("required", "optional", "format"):
+    for part in ("required", "annotation", "optional", "format"):
         for draft in DRAFTS:
             cells = [suite_summary(t.suite, draft, part) for t in tallies]
             shown = " | ".join(f"{refused}, {wrong} of {tried}" for _, refused, tried, wrong in cells)

@@ -12,20 +12,32 @@ Json: TypeAlias = Any
 
 def spellings(value: Json) -> Iterator[bytes]:
     """The texts of ``value`` that count as the same answer, the plainest first: compact or with one space after ``,``
-    and ``:``, non-ASCII characters raw or escaped, whole floats as they stand or as integers. No text for a value
-    with a lone surrogate."""
+    and ``:``, non-ASCII characters raw or escaped. None for a value with a lone surrogate."""
+    if has_surrogate(value):
+        return
     seen: set[str] = set()
-    for candidate in (value, _whole(value)):
-        for ascii_only in (False, True):
-            for separators in ((",", ":"), (", ", ": ")):
-                text = json.dumps(candidate, ensure_ascii=ascii_only, separators=separators)
-                if text not in seen and not has_surrogate(text):
-                    seen.add(text)
-                    yield text.encode()
+    for ascii_only in (False, True):
+        for separators in ((",", ":"), (", ", ": ")):
+            text = json.dumps(value, ensure_ascii=ascii_only, separators=separators)
+            if text not in seen:
+                seen.add(text)
+                yield text.encode()
 
 
-def has_surrogate(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
+def whole_spellings(value: Json) -> Iterator[bytes]:
+    """``spellings``, and those with whole floats as integers: the same value to every draft but the fourth."""
+    yield from spellings(value)
+    if json.dumps(whole := _whole(value)) != json.dumps(value):
+        yield from spellings(whole)
+
+
+def has_surrogate(value: Json) -> bool:
+    """Whether a string or key anywhere in ``value`` has a lone surrogate, which no text can carry."""
+    if isinstance(value, str):
+        return any("\ud800" <= character <= "\udfff" for character in value)
+    if isinstance(value, dict):
+        return any(has_surrogate(key) or has_surrogate(item) for key, item in value.items())
+    return isinstance(value, list) and any(map(has_surrogate, value))
 
 
 def shuffled(value: Json, rng: random.Random) -> Json:

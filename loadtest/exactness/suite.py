@@ -12,7 +12,7 @@ import llguidance
 
 from loadtest.exactness.compilers import COMPILERS, CompilerName, Refusal
 from loadtest.exactness.measure import accepts
-from loadtest.exactness.spellings import spellings
+from loadtest.exactness.spellings import spellings, whole_spellings
 from schemas.sample import byte_tokenizer
 
 Json: TypeAlias = Any
@@ -28,21 +28,19 @@ DRAFTS = {
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A schema of the suite with its cases; ``file`` is relative to the draft's folder (``optional/…`` too)."""
+    """A schema of the suite with its cases; ``file`` is relative to the draft's folder (``optional/…`` too).
+
+    ``part``: ``required``, ``optional``, ``format`` (``optional/format/…``) or ``annotation``: the cases of the
+    required ``format.json`` which say that a format is no assertion by default. The specification allows both
+    readings; where a grammar knows the format exactly, ours asserts it.
+    """
 
     draft: str
+    part: str
     file: str
     description: str
     schema: Json
     tests: tuple[tuple[str, Json, bool], ...]
-
-    @property
-    def part(self) -> str:
-        """``required``, ``optional`` or ``format``. The required ``format.json`` says that formats are annotations;
-        ours are assertions (the specification allows either), so it stands with ``format``."""
-        if "format" in self.file and self.file != "optional/format-assertion.json":
-            return "format"
-        return "optional" if self.file.startswith("optional/") else "required"
 
 
 @dataclass(slots=True)
@@ -64,22 +62,39 @@ def suite_groups(folder: Path) -> Iterator[Group]:
     root = folder / "tests" if (folder / "tests").is_dir() else folder
     for draft, uri in DRAFTS.items():
         for path in sorted((root / draft).rglob("*.json")):
+            file = path.relative_to(root / draft).as_posix()
             for group in json.loads(path.read_text()):
                 schema = group["schema"]
                 if isinstance(schema, dict) and "$schema" not in schema:
                     schema = {"$schema": uri} | schema
-                tests = tuple((t["description"], t["data"], t["valid"]) for t in group["tests"])
-                yield Group(draft, path.relative_to(root / draft).as_posix(), group["description"], schema, tests)
+                parts: dict[str, list[tuple[str, Json, bool]]] = {}
+                for test in group["tests"]:
+                    part = _part(file, test["description"])
+                    parts.setdefault(part, []).append((test["description"], test["data"], test["valid"]))
+                for part, tests in parts.items():
+                    yield Group(draft, part, file, group["description"], schema, tuple(tests))
+
+
+def _part(file: str, case: str) -> str:
+    if file == "format.json" and "only an annotation" in case:
+        return "annotation"
+    if file.startswith("optional/format/"):
+        return "format"
+    return "optional" if file.startswith("optional/") else "required"
 
 
 def run_group(group: Group, name: CompilerName) -> SuiteOutcome:
     """One group under one compiler. A value counts as accepted when the grammar takes one of its spellings and, where
-    the guarantee is ``checked``, ``validate`` passes it too."""
+    the guarantee is ``checked``, ``validate`` passes it too. A schema refused as unsatisfiable accepts no value: that
+    is a verdict on each case, right or wrong, and not counted as refused."""
     where = f"{group.draft}/{group.file}: {group.description}"
     outcome = SuiteOutcome(group.draft, group.part, where, name, len(group.tests))
     result = COMPILERS[name](group.schema)
     if isinstance(result, Refusal):
-        outcome.refusal = result
+        if result.kind == "unsatisfiable":
+            outcome.wrong = [(case, True, result.reason) for case, _, valid in group.tests if valid]
+        else:
+            outcome.refusal = result
         return outcome
     outcome.checked = bool(result.residue)
     origin = llguidance.LLMatcher(byte_tokenizer(), result.source, log_level=0)
@@ -87,9 +102,10 @@ def run_group(group: Group, name: CompilerName) -> SuiteOutcome:
         outcome.wrong = [(case, valid, f"grammar not taken: {origin.get_error()}") for case, _, valid in group.tests]
         return outcome
     for case, value, valid in group.tests:
-        tried = [accepts(origin, result.source, text) for text in spellings(value)]
+        texts = whole_spellings(value) if valid else spellings(value)
+        tried = [accepts(origin, result.source, text) for text in texts]
         taken = any(verdict for verdict, _ in tried) and result.passes(value)
         if taken != valid:
-            why = tried[0][1] if tried else "no spelling"
-            outcome.wrong.append((case, valid, f"{json.dumps(value)[:200]}: {why or 'accepted'}"))
+            why = "" if taken or not tried else f": {tried[0][1] or 'the check refuses it'}"
+            outcome.wrong.append((case, valid, json.dumps(value)[:200] + why))
     return outcome

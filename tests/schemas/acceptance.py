@@ -12,7 +12,7 @@ import pytest
 
 from loadtest.exactness.judge import Judge, NotStrict, readings, strict_json
 from loadtest.exactness.measure import accepts
-from loadtest.exactness.spellings import spellings
+from loadtest.exactness.spellings import whole_spellings
 from schemas import CompiledSchema, compile_schema
 from schemas.sample import STYLES, grammar_of, matcher, walk
 
@@ -44,7 +44,7 @@ class Grammar:
     def allows(self, value: Any) -> bool:
         """Whether the value can leave the server: some spelling in the grammar, and a residue checked."""
         source = grammar_of(self.compiled.grammar)
-        taken = any(accepts(self.origin, source, text)[0] for text in spellings(value))
+        taken = any(accepts(self.origin, source, text)[0] for text in whole_spellings(value))
         return taken and (not self.compiled.residue or not self.compiled.validate(value))
 
 

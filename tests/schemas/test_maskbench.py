@@ -1,0 +1,69 @@
+"""A fixed sample of MaskBench: no invalid instance accepted, no valid one refused, any key order, no bad walk."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from loadtest.exactness.measure import Options, Outcome, measure
+from tests.schemas.acceptance import SHARED, shared
+
+EVERY = 28
+"""One schema of so many: about 200."""
+
+NEVER = (
+    "invalid accepted",
+    "invalid passed the check",
+    "valid refused",
+    "walk invalid",
+    "walk not JSON",
+    "walk repeats a declared key",
+    "walk invalid, free key repeated",
+    "walk invalid and passed the check",
+    "walk: dead end",
+    "matcher broke",
+    "grammar not taken",
+    "mask denies an accepted text",
+)
+
+
+@cache
+def records() -> list[dict[str, Any]]:
+    path = SHARED / "maskbench" / "dev.jsonl.gz"
+    if not path.exists():
+        return []
+    with gzip.open(path, "rt") as lines:
+        return [json.loads(line) for number, line in enumerate(lines) if number % EVERY == 11]
+
+
+@cache
+def outcomes() -> list[Outcome]:
+    shared("maskbench/dev.jsonl.gz")
+    options = Options(byte_walks=6, vocabulary_walks=1, timed_instances=1, timed_tokens=300)
+    return [measure(record, "strictcall", options) for record in records()]
+
+
+def test_the_sample_is_there() -> None:
+    assert len(outcomes()) > 150
+
+
+@pytest.mark.parametrize("kind", NEVER)
+def test_never(kind: str) -> None:
+    found = [f"{o.id}: {e.text[:200]}: {e.why[:200]}" for o in outcomes() for e in o.found if e.kind == kind]
+    assert found == []
+
+
+def test_refused_only_for_cause() -> None:
+    assert [(o.id, o.refusal) for o in outcomes() if o.refusal is not None and o.refusal.kind == "other"] == []
+    assert sum(o.refusal is not None for o in outcomes()) <= 2
+
+
+def test_keys_in_any_order() -> None:
+    tried = sum(o.counts["shuffled"] for o in outcomes())
+    refused = sum(o.counts["shuffled refused"] for o in outcomes())
+    assert tried > 150
+    assert refused <= tried / 100

@@ -1,0 +1,58 @@
+"""Schemas that real generators and MCP servers emit: every one compiles, exact, closed or open."""
+
+from __future__ import annotations
+
+import json
+import random
+from functools import cache
+from typing import Any, Literal
+
+import pytest
+
+from loadtest.exactness.judge import Judge
+from loadtest.exactness.spellings import shuffled
+from schemas.sample import sample
+from server.lint import subjects_of
+from tests.schemas.acceptance import SHARED, Grammar, shared, walk_faults
+
+
+@cache
+def subjects() -> dict[str, Any]:
+    """Schema by ``file:tool``; empty where the shared folder is absent."""
+    found: dict[str, Any] = {}
+    for path in sorted((SHARED / "schemas").rglob("*.json")):
+        for subject in subjects_of(json.loads(path.read_text())):
+            found[f"{path.stem}:{subject.name}"] = subject.schema
+    return found
+
+
+def test_the_folder_has_schemas() -> None:
+    shared("schemas")
+    assert len(subjects()) > 50
+
+
+@pytest.mark.parametrize("undeclared", ["allow", "forbid"])
+@pytest.mark.parametrize("name", subjects())
+def test_compiles_exactly_and_walks_are_valid(name: str, undeclared: Literal["allow", "forbid"]) -> None:
+    schema = subjects()[name]
+    grammar = Grammar(schema, undeclared=undeclared)
+    unique = '"uniqueItems": true' in json.dumps(schema)
+    residue = [entry for entry in grammar.compiled.residue if not (unique and entry.keyword == "uniqueItems")]
+    assert residue == []
+    assert walk_faults(grammar.compiled, 6) == []
+
+
+@pytest.mark.parametrize("name", subjects())
+def test_what_closed_gives_open_takes_in_any_order(name: str) -> None:
+    schema = subjects()[name]
+    closed, opened = Grammar(schema, undeclared="forbid"), Grammar(schema)
+    rng = random.Random(name)
+    judge = Judge(schema)
+    texts = sample(closed.compiled.grammar, 3)
+    assert texts
+    for text in texts:
+        value = json.loads(text)
+        if not judge.faults(value):
+            assert opened.takes(text)
+            assert closed.allows(shuffled(value, rng))
+            assert opened.allows(shuffled(value, rng))

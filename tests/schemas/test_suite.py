@@ -1,0 +1,60 @@
+"""JSON-Schema-Test-Suite, all five drafts: refused only where a remote document is needed, and never wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from loadtest.exactness.compilers import RefusalKind
+from loadtest.exactness.suite import DRAFTS, SuiteOutcome, run_group, suite_groups
+from tests.schemas.acceptance import shared
+
+# The suite is right in these cases and so are we: why no grammar is held to them.
+BY_CHOICE = {
+    "content.json": "contentMediaType and contentEncoding are annotations",
+}
+
+
+def outcomes(draft: str, part: str) -> list[SuiteOutcome]:
+    groups = [g for g in suite_groups(shared("json-schema-test-suite")) if g.draft == draft and g.part == part]
+    assert groups
+    return [run_group(group, "strictcall") for group in groups]
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+@pytest.mark.parametrize("part", ["required", "optional"])
+def test_no_case_is_wrong(draft: str, part: str) -> None:
+    wrong = [
+        f"{o.where}: {case}: wanted {'valid' if wanted else 'invalid'}: {why}"
+        for o in outcomes(draft, part)
+        for case, wanted, why in o.wrong
+        if not any(f"/{file}:" in o.where for file in BY_CHOICE)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_refused_only_for_a_remote_document(draft: str) -> None:
+    kinds: dict[str, RefusalKind] = {o.where: o.refusal.kind for o in outcomes(draft, "required") if o.refusal}
+    assert [where for where, kind in kinds.items() if kind != "reference"] == []
+    assert [where for where in kinds if not any(file in where for file in REMOTE)] == []
+
+
+REMOTE = (
+    "refRemote.json",
+    "vocabulary.json",
+    "remote ref, containing refs itself",
+    "definitions.json",
+    "defs.json",
+    "metaschema",
+    "draft-07",
+)
+"""Files and groups whose references lead out of the document."""
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_a_format_is_asserted_right_or_not_at_all(draft: str) -> None:
+    """A valid string is never refused; an unknown format may let an invalid one pass."""
+    refused = [
+        f"{o.where}: {case}: {why}" for o in outcomes(draft, "format") for case, wanted, why in o.wrong if wanted
+    ]
+    assert refused == []
