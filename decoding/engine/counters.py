@@ -1,0 +1,57 @@
+"""The engine's own counters, as its scheduler reports them after every step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from vllm.v1.metrics.loggers import StatLoggerBase
+
+
+@dataclass(frozen=True, slots=True)
+class EngineCounters:
+    """Requests in the engine, running or waiting; share of the KV cache in use, 0 to 1; totals since the start."""
+
+    running: int = 0
+    waiting: int = 0
+    kv_cache_usage: float = 0.0
+    preemptions: int = 0
+    prompt_tokens: int = 0
+    generation_tokens: int = 0
+    prefix_cache_queries: int = 0
+    prefix_cache_hits: int = 0
+
+
+class CounterLogger(StatLoggerBase):  # type: ignore[misc]
+    """Keeps the newest counters in ``counters``; a stat logger, vLLM's own extension point for this."""
+
+    def __init__(self, vllm_config: Any, engine_index: int = 0) -> None:
+        self.counters = EngineCounters()
+
+    def record(
+        self,
+        scheduler_stats: Any,
+        iteration_stats: Any,
+        mm_cache_stats: Any = None,
+        engine_idx: int = 0,
+    ) -> None:
+        old = self.counters
+        prefix = scheduler_stats.prefix_cache_stats if scheduler_stats is not None else None
+        self.counters = EngineCounters(
+            running=scheduler_stats.num_running_reqs if scheduler_stats is not None else old.running,
+            waiting=(
+                scheduler_stats.num_waiting_reqs + scheduler_stats.num_skipped_waiting_reqs
+                if scheduler_stats is not None
+                else old.waiting
+            ),
+            kv_cache_usage=scheduler_stats.kv_cache_usage if scheduler_stats is not None else old.kv_cache_usage,
+            preemptions=old.preemptions + (iteration_stats.num_preempted_reqs if iteration_stats is not None else 0),
+            prompt_tokens=old.prompt_tokens + (iteration_stats.num_prompt_tokens if iteration_stats is not None else 0),
+            generation_tokens=old.generation_tokens
+            + (iteration_stats.num_generation_tokens if iteration_stats is not None else 0),
+            prefix_cache_queries=old.prefix_cache_queries + (prefix.queries if prefix is not None else 0),
+            prefix_cache_hits=old.prefix_cache_hits + (prefix.hits if prefix is not None else 0),
+        )
+
+    def log_engine_initialized(self) -> None:
+        pass

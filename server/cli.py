@@ -1,0 +1,132 @@
+"""The command ``strictcall``. Nothing heavy is imported before a command runs: ``--help`` answers at once."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+app = typer.Typer(
+    name="strictcall",
+    help="An OpenAI-compatible tool-call server in front of vLLM whose every call is valid against its schema.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"strictcall {version('strictcall')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Strictcall."""
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": False})
+def serve(
+    context: typer.Context,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Hugging Face id or folder of the model.  [default: the embedded SmolLM2-135M-Instruct]"),
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.  [default: 127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one.  [default: 8000]")] = None,
+    served_model_name: Annotated[
+        list[str] | None,
+        typer.Option(help="Name clients ask for; repeat for aliases.  [default: the model's own name]"),
+    ] = None,
+    max_model_len: Annotated[
+        int | None, typer.Option(help="Context in tokens, prompt and answer together.  [default: the model's]")
+    ] = None,
+    tensor_parallel_size: Annotated[
+        int | None, typer.Option(help="GPUs that one copy of the model is spread over.  [default: 1]")
+    ] = None,
+    tool_format: Annotated[
+        str | None, typer.Option(help="How the model writes calls.  [default: auto, by its chat template]")
+    ] = None,
+    undeclared_keys: Annotated[
+        str | None,
+        typer.Option(
+            help="forbid or allow keys that a tool's schema neither declares nor rules out.  [default: forbid]"
+        ),
+    ] = None,
+    max_retries: Annotated[
+        int | None, typer.Option(help="Times a call that fails its check is sampled again.  [default: 3]")
+    ] = None,
+    api_key: Annotated[
+        list[str] | None, typer.Option(help="Key that requests must carry; repeat for several.  [default: none needed]")
+    ] = None,
+    max_body_bytes: Annotated[
+        int | None, typer.Option(help="Largest request body in bytes.  [default: 8388608]")
+    ] = None,
+    shutdown_grace: Annotated[
+        float | None, typer.Option(help="Seconds running answers get to finish when stopped.  [default: 4]")
+    ] = None,
+    cache_dir: Annotated[
+        Path | None, typer.Option(help="Folder for prepared models.  [default: ~/.cache/strictcall]")
+    ] = None,
+    log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error.  [default: info]")] = None,
+) -> None:
+    """Serve a model on http://HOST:PORT/v1.
+
+    Every option can also be set in the environment as STRICTCALL_ and its name (STRICTCALL_PORT=9000); the option wins.
+    Options of vLLM's engine go after --, as in:  strictcall serve --model Qwen/Qwen3-8B -- --gpu-memory-utilization 0.8
+    """
+    given = {
+        "model": model,
+        "host": host,
+        "port": port,
+        "served_model_name": tuple(served_model_name) if served_model_name else None,
+        "max_model_len": max_model_len,
+        "tensor_parallel_size": tensor_parallel_size,
+        "tool_format": tool_format,
+        "undeclared_keys": undeclared_keys,
+        "max_retries": max_retries,
+        "api_keys": tuple(api_key) if api_key else None,
+        "max_body_bytes": max_body_bytes,
+        "shutdown_grace": shutdown_grace,
+        "cache_dir": cache_dir,
+        "log_level": log_level,
+        "engine_args": tuple(context.args) or None,
+    }
+    from pydantic import ValidationError
+
+    from server.settings import Settings, describe
+
+    try:
+        settings = Settings(**{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    except ValidationError as error:
+        typer.echo(f"error: {describe(error)}", err=True)
+        raise typer.Exit(2) from None
+    from server.process import run
+
+    raise typer.Exit(run(settings))
+
+
+def main() -> None:
+    """The entry point. A signal that comes before the server can handle it ends the process just as quietly."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _exit)
+    app()
+
+
+def _exit(_number: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

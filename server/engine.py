@@ -1,0 +1,282 @@
+"""The one real engine: vLLM's AsyncLLM behind ``EngineClient``. Importing this module imports vLLM (seconds)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import llguidance
+import llguidance.hf
+from vllm import SamplingParams, TokensPrompt
+from vllm.exceptions import VLLMClientError
+from vllm.outputs import CompletionOutput, RequestOutput
+from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+from vllm.v1.engine.async_llm import AsyncLLM
+from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
+from vllm.v1.engine.exceptions import EngineGenerateError
+
+from decoding.engine.arguments import EngineArgumentError, engine_args
+from decoding.engine.counters import CounterLogger, EngineCounters
+from server.engine_client import EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
+from server.threads import in_thread
+
+#: JSON has no infinity; OpenAI writes this for a token that cannot come.
+LOWEST_LOGPROB = -9999.0
+#: A grammar that every answer fits, to make the grammar engine build its tables before the first client waits for them.
+_WARM_UP_GRAMMAR = "start: /(?s:.*)/"
+
+
+class EngineStartError(RuntimeError):
+    """The engine cannot start; one line that says why."""
+
+
+class VllmEngine:
+    """``EngineClient`` over AsyncLLM. All methods belong to the event loop that called ``start``."""
+
+    def __init__(self, llm: AsyncLLM, counters: CounterLogger) -> None:
+        config = llm.model_config
+        self._llm = llm
+        self._counters = counters
+        self._running: set[str] = set()
+        self._aborts: set[asyncio.Task[None]] = set()
+        self._closing = False
+        self._closed = False
+        names = config.served_model_name
+        self._names = (names,) if isinstance(names, str) else tuple(names)
+        self._max_model_len = int(config.max_model_len)
+        self._vocab_size = int(config.get_vocab_size())
+        self.keep_special_tokens = False
+        """Whether special tokens are part of the text without a grammar too: some call formats need them."""
+
+    @classmethod
+    async def start(
+        cls,
+        model: str,
+        served_names: Sequence[str],
+        *,
+        max_model_len: int | None = None,
+        tensor_parallel_size: int = 1,
+        extra: Sequence[str] = (),
+    ) -> VllmEngine:
+        """Start vLLM with ``model`` (folder or Hugging Face id) and wait until it has answered once.
+
+        ``extra`` are options as on vLLM's command line. Loading runs in a thread; the event loop stays free.
+        Raises EngineArgumentError, EngineStartError.
+        """
+        counters: list[CounterLogger] = []
+
+        def counter_logger(vllm_config: Any, engine_index: int = 0) -> CounterLogger:
+            counters.append(CounterLogger(vllm_config, engine_index))
+            return counters[-1]
+
+        def load() -> AsyncLLM:
+            arguments = engine_args(
+                model,
+                served_names,
+                max_model_len=max_model_len,
+                tensor_parallel_size=tensor_parallel_size,
+                extra=extra,
+            )
+            return AsyncLLM.from_engine_args(arguments, stat_loggers=[counter_logger])
+
+        try:
+            llm = await in_thread(load)
+            engine = cls(llm, counters[0])
+            await in_thread(lambda: engine._ll_tokenizer)
+            await engine._warm_up()
+        except EngineArgumentError:
+            raise
+        except Exception as error:
+            raise EngineStartError(first_line(error)) from error
+        return engine
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        return self._names
+
+    @property
+    def max_model_len(self) -> int:
+        return self._max_model_len
+
+    @property
+    def vocab_size(self) -> int:
+        """Size of the logits' last axis: token ids in ``logit_bias`` must be below it."""
+        return self._vocab_size
+
+    @property
+    def tokenizer(self) -> Any:
+        return self._llm.get_tokenizer()
+
+    @property
+    def counters(self) -> EngineCounters:
+        """What the engine's scheduler last reported."""
+        return self._counters.counters
+
+    @property
+    def running(self) -> int:
+        """Generations that were started here and not yet ended."""
+        return len(self._running)
+
+    async def generate(
+        self, prompt_token_ids: Sequence[int], sampling: Sampling, *, grammar: str | None, request_id: str
+    ) -> AsyncIterator[EngineDelta]:
+        """See EngineClient. ``max_tokens`` is cut to what the context leaves.
+
+        Raises EngineDeadError, EngineRequestError; a prompt that is empty, holds unknown tokens or fills the context
+        is an EngineRequestError.
+        """
+        if self._closing:
+            raise EngineDeadError("the server is shutting down")
+        params = self._sampling_params(prompt_token_ids, sampling, grammar)
+        outputs = self._llm.generate(TokensPrompt(prompt_token_ids=list(prompt_token_ids)), params, request_id)
+        self._running.add(request_id)
+        finished = False
+        try:
+            async for output in outputs:
+                finished = output.finished
+                yield self._delta(output, sampling.logprobs)
+        except VllmEngineDeadError as error:
+            raise EngineDeadError("the engine process is gone") from error
+        except (VLLMClientError, EngineGenerateError) as error:
+            raise EngineRequestError(first_line(error.__cause__ or error)) from error
+        finally:
+            self._running.discard(request_id)
+            if not finished:
+                self._abort(request_id)
+
+    async def check_health(self) -> None:
+        if self._closed or self._llm.errored:
+            raise EngineDeadError("the engine process is gone")
+
+    async def wait_until_dead(self) -> None:
+        """Return when the engine has died by itself; never after ``shutdown``."""
+        while not self._llm.errored or self._closed:
+            await asyncio.sleep(0.2)
+
+    def death_story(self) -> str:
+        """What is known of why the engine died."""
+        return first_line(self._llm.dead_error)
+
+    async def drain(self, grace: float) -> None:
+        """Refuse new generations, give running ones ``grace`` seconds, then end them with EngineDeadError."""
+        self._closing = True
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + grace
+        while self._running and loop.time() < deadline and not self._llm.errored:
+            await asyncio.sleep(0.05)
+        if self._running and not self._llm.errored:
+            await self._llm.abort(list(self._running))
+
+    async def shutdown(self) -> None:
+        self._closing = self._closed = True
+        # vLLM sends SIGTERM, waits this many seconds, and kills.
+        await in_thread(lambda: self._llm.shutdown(timeout=2.0))
+
+    async def _warm_up(self) -> None:
+        prompt = self.tokenizer.encode("Hello", add_special_tokens=False) or [0]
+        async for _ in self.generate(prompt, Sampling(max_tokens=1), grammar=_WARM_UP_GRAMMAR, request_id="warm-up"):
+            pass
+
+    def _abort(self, request_id: str) -> None:
+        """Abort in the engine, whatever happens to the task that gave up the generation.
+
+        vLLM aborts too when its generator is closed, but in the cancelled task, where the abort can be cancelled.
+        """
+        if self._closed or self._llm.errored:
+            return
+        task = asyncio.get_running_loop().create_task(self._llm.abort(request_id))
+        self._aborts.add(task)
+        task.add_done_callback(self._aborts.discard)
+
+    def _sampling_params(self, prompt: Sequence[int], sampling: Sampling, grammar: str | None) -> SamplingParams:
+        room = self._max_model_len - len(prompt)
+        if not prompt:
+            raise EngineRequestError("the prompt is empty")
+        if room < 1:
+            raise EngineRequestError(
+                f"the prompt has {len(prompt)} tokens and leaves no room in a context of {self._max_model_len}"
+            )
+        if max(prompt) >= self._vocab_size or min(prompt) < 0:
+            raise EngineRequestError("the prompt holds a token id outside the vocabulary")
+        try:
+            return SamplingParams(
+                max_tokens=min(sampling.max_tokens, room),
+                temperature=sampling.temperature,
+                top_p=sampling.top_p,
+                top_k=sampling.top_k,
+                min_p=sampling.min_p,
+                presence_penalty=sampling.presence_penalty,
+                frequency_penalty=sampling.frequency_penalty,
+                repetition_penalty=sampling.repetition_penalty,
+                # A generator takes 64 bits; more would end the engine, not the request.
+                seed=None if sampling.seed is None else sampling.seed & (2**63 - 1),
+                logit_bias=sampling.logit_bias or None,
+                logprobs=sampling.logprobs,
+                stop_token_ids=list(sampling.stop_token_ids),
+                structured_outputs=None if grammar is None else StructuredOutputsParams(grammar=grammar),
+                skip_special_tokens=grammar is None and not self.keep_special_tokens,
+                output_kind=RequestOutputKind.DELTA,
+                skip_clone=True,
+            )
+        except (VLLMClientError, ValueError, TypeError) as error:
+            raise EngineRequestError(first_line(error)) from error
+
+    def _delta(self, output: RequestOutput, logprobs: int | None) -> EngineDelta:
+        choice = output.outputs[0]
+        return EngineDelta(
+            text=choice.text,
+            token_ids=choice.token_ids,
+            logprobs=() if logprobs is None else self._logprobs(choice, logprobs),
+            finish_reason=self._finish_reason(choice.finish_reason),
+            prompt_tokens=len(output.prompt_token_ids or ()),
+            cached_tokens=output.num_cached_tokens or 0,
+        )
+
+    def _finish_reason(self, reason: str | None) -> Literal["stop", "length"] | None:
+        if reason is None or reason == "stop":
+            return reason  # type: ignore[return-value]
+        if reason == "length":
+            return "length"
+        if reason == "abort":
+            raise EngineDeadError("the server is shutting down")
+        raise EngineRequestError("the engine could not continue this answer (its grammar failed)")
+
+    def _logprobs(self, choice: CompletionOutput, alternatives: int) -> tuple[TokenLogprob, ...]:
+        """One entry per token that is part of the text: the token that ended the answer is not."""
+        found: Sequence[Mapping[int, Any]] = choice.logprobs or ()
+        tokens = list(choice.token_ids)
+        if choice.finish_reason == "stop":
+            tokens = tokens[:-1]
+        entries = []
+        for token, ranked in zip(tokens, found, strict=False):
+            best = sorted((p for p in ranked.items() if p[1].rank <= alternatives), key=lambda p: p[1].rank)
+            entries.append(
+                self._logprob(token, ranked[token].logprob, tuple(self._logprob(t, p.logprob) for t, p in best))
+            )
+        return tuple(entries)
+
+    def _logprob(self, token: int, logprob: float, top: tuple[TokenLogprob, ...] = ()) -> TokenLogprob:
+        data = self._ll_tokenizer.decode_bytes([token])
+        return TokenLogprob(
+            token_id=token,
+            token=data.decode("utf-8", errors="replace"),
+            logprob=max(logprob, LOWEST_LOGPROB),
+            top=top,
+        )
+
+    @cached_property
+    def _ll_tokenizer(self) -> llguidance.LLTokenizer:
+        """The grammar engine's view of the vocabulary: it knows each token's bytes."""
+        return llguidance.hf.from_tokenizer(self.tokenizer, max(self._vocab_size, len(self.tokenizer)))
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error that says something, without the type's name in front where it has a message."""
+    for line in str(error).splitlines():
+        text = line.strip()
+        if text and not re.fullmatch(r"\d+ validation errors? for \w+", text):
+            return text
+    return type(error).__name__

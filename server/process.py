@@ -1,0 +1,265 @@
+"""The life of a server process: bind, serve, load, stop. ``run`` returns its exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+import uvloop
+from fastapi import FastAPI
+
+from server.app import create_app
+from server.embedded import EMBEDDED_NAME, EmbeddedModelError, prepare
+from server.logs import LOGGER, ConsoleOutput, configure
+from server.reaper import MARKER_VARIABLE, kill_marked, marked_processes
+from server.settings import Settings
+from server.start_errors import StartError, bind, check_model, explain
+from server.threads import in_thread
+
+if TYPE_CHECKING:
+    from server.engine import VllmEngine
+
+#: Seconds between two signs of life while the engine starts.
+HEARTBEAT = 10.0
+#: Seconds for open connections to take their last bytes after generation has ended.
+LAST_BYTES = 1.5
+#: Seconds for the engine's processes to end by themselves after SIGTERM, before SIGKILL.
+ENGINE_EXIT = 3.0
+
+
+class _HttpServer(uvicorn.Server):
+    """Uvicorn without its own signal handlers: stopping is decided here."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+class _Stop:
+    """The wish to stop: the first signal asks, a second one insists."""
+
+    def __init__(self) -> None:
+        self.asked = asyncio.Event()
+        self.insisted = asyncio.Event()
+
+    def signal(self) -> None:
+        if self.asked.is_set():
+            self.insisted.set()
+        else:
+            LOGGER.info("stopping (once more to stop at once)")
+            self.asked.set()
+
+
+def run(settings: Settings) -> int:
+    """Serve until a signal or a failure: 0 after a signal, 1 after a failure, which is told in one line on stderr.
+
+    Never returns with a process left behind.
+    """
+    try:
+        listener = bind(settings.host, settings.port)
+    except StartError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    marker = _mark_children()
+    guard = _start_reaper(marker)
+    _engine_environment(settings)
+    output = ConsoleOutput(echo=settings.log_level == "debug")
+    configure(output.stream, settings.log_level)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        try:
+            code = runner.run(_serve(settings, listener, output))
+        except Exception as error:
+            LOGGER.error("%s: %s", type(error).__name__, error, exc_info=settings.log_level == "debug")
+            code = 1
+        kill_marked(marker, quiet=0.2 if marked_processes(marker) else 0.0)
+        guard.kill()
+        guard.wait()
+        output.stream.flush()
+        # Not by way of the interpreter's end: threads that still load a model, and libraries' exit handlers, can
+        # hold that up for minutes, and nothing is left to clean up.
+        os._exit(code)
+
+
+async def _serve(settings: Settings, listener: socket.socket, output: ConsoleOutput) -> int:
+    stop = _Stop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.signal)
+    app = create_app(settings, None)
+    app.state.draining = False
+    config = uvicorn.Config(
+        app,
+        loop="none",
+        http="httptools",
+        ws="none",
+        log_config=None,
+        access_log=True,
+        server_header=False,
+        timeout_graceful_shutdown=max(1, round(LAST_BYTES)),
+        timeout_keep_alive=75,
+    )
+    server = _HttpServer(config)
+    http = asyncio.create_task(server.serve(sockets=[listener]))
+    life = asyncio.create_task(_load_and_watch(app, settings, listener, output))
+    asked = asyncio.create_task(stop.asked.wait())
+    await asyncio.wait({http, life, asked}, return_when=asyncio.FIRST_COMPLETED)
+    code = 0
+    if not stop.asked.is_set():
+        code = 1
+        failure = _failure(life) if life.done() else _failure(http) or "the HTTP server ended"
+        LOGGER.error("%s", failure)
+    insisted = asyncio.create_task(stop.insisted.wait())
+    shutdown = asyncio.create_task(_shut_down(app, server, http, settings.shutdown_grace))
+    await asyncio.wait({shutdown, insisted}, return_when=asyncio.FIRST_COMPLETED)
+    if code == 0:
+        LOGGER.info("stopped")
+    return code
+
+
+async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.socket, output: ConsoleOutput) -> None:
+    """Load the engine, give it to the app, and return never: the end of the engine raises StartError."""
+    started = time.monotonic()
+    beat = asyncio.create_task(_heartbeat(started, output))
+    try:
+        engine = await _load(settings, started, output)
+    finally:
+        beat.cancel()
+    app.state.engine = engine
+    output.forward_problems = True
+    host, port = listener.getsockname()[:2]
+    LOGGER.info(
+        "ready: http://%s:%d/v1  model %s  format %s  in %.0f s",
+        f"[{host}]" if ":" in host else host,
+        port,
+        engine.model_names[0],
+        getattr(app.state, "format_name", settings.tool_format),
+        time.monotonic() - started,
+    )
+    await engine.wait_until_dead()
+    # Long enough for the answers in flight to end with an error frame, and for a probe to see it.
+    await asyncio.sleep(LAST_BYTES)
+    raise StartError(
+        _with_details(f"the engine died: {explain(engine.death_story(), output.lines())}", settings, output)
+    )
+
+
+async def _load(settings: Settings, started: float, output: ConsoleOutput) -> VllmEngine:
+    def report(text: str) -> None:
+        LOGGER.info("[%3.0f s] %s", time.monotonic() - started, text)
+
+    if settings.model is None:
+        try:
+            model = str(await in_thread(lambda: prepare(settings.cache_dir, report)))
+        except EmbeddedModelError as error:
+            raise StartError(str(error)) from error
+        names = settings.served_model_name or (EMBEDDED_NAME,)
+    else:
+        given = settings.model
+        report(f"looking for the model {given}")
+        model = await in_thread(lambda: check_model(given))
+        names = settings.served_model_name or (given if model == given else Path(model).name,)
+    report("loading vLLM")
+    try:
+        module: Any = await in_thread(_import_engine)
+    except Exception as error:
+        raise StartError(_with_details(f"vLLM cannot be loaded: {error}", settings, output)) from error
+    report(f"starting the engine with {names[0]}")
+    try:
+        engine: VllmEngine = await module.VllmEngine.start(
+            model,
+            names,
+            max_model_len=settings.max_model_len,
+            tensor_parallel_size=settings.tensor_parallel_size,
+            extra=settings.engine_args,
+        )
+    except module.EngineArgumentError as error:
+        raise StartError(str(error)) from error
+    except module.EngineStartError as error:
+        # The children's last words may still be on their way through the pipe.
+        await asyncio.sleep(0.3)
+        reason = explain(str(error), output.lines())
+        raise StartError(_with_details(f"the engine did not start: {reason}", settings, output)) from error
+    return engine
+
+
+def _import_engine() -> Any:
+    from server import engine
+
+    return engine
+
+
+async def _heartbeat(started: float, output: ConsoleOutput) -> None:
+    while True:
+        await asyncio.sleep(HEARTBEAT)
+        LOGGER.info("[%3.0f s] … %s", time.monotonic() - started, output.last_line()[:140] or "still starting")
+
+
+async def _shut_down(app: FastAPI, server: _HttpServer, http: asyncio.Task[None], grace: float) -> None:
+    """Refuse new requests, let running ones end within ``grace`` seconds, close connections, stop the engine."""
+    app.state.draining = True
+    engine: VllmEngine | None = app.state.engine
+    if engine is not None:
+        await engine.drain(grace)
+    server.should_exit = True
+    await asyncio.wait({http}, timeout=LAST_BYTES + 0.5)
+    if engine is not None:
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(engine.shutdown(), ENGINE_EXIT)
+
+
+def _failure(task: asyncio.Task[None]) -> str:
+    error = task.exception() if task.done() and not task.cancelled() else None
+    if error is None:
+        return ""
+    if not isinstance(error, StartError):
+        LOGGER.debug("", exc_info=error)
+    return str(error) if isinstance(error, StartError) else f"{type(error).__name__}: {error}"
+
+
+def _with_details(text: str, settings: Settings, output: ConsoleOutput) -> str:
+    saved = output.save(settings.cache_dir / "engine.log")
+    return f"{text} (what the engine printed: {saved})" if saved else text
+
+
+def _mark_children() -> str:
+    """Put a marker into the environment that every child process inherits."""
+    marker = uuid.uuid4().hex
+    os.environ[MARKER_VARIABLE] = marker
+    # vLLM renames its processes; without this, that overwrites the environment where others can read it.
+    os.environ["SPT_NOENV"] = "1"
+    return marker
+
+
+def _start_reaper(marker: str) -> subprocess.Popen[bytes]:
+    script = Path(__file__).with_name("reaper.py")
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(script), str(os.getpid()), marker],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        cwd="/",
+        env={},
+    )
+
+
+def _engine_environment(settings: Settings) -> None:
+    """Settings that vLLM and its libraries read from the environment; what the user set stays."""
+    for name, value in {
+        "VLLM_LOGGING_LEVEL": "DEBUG" if settings.log_level == "debug" else "INFO",
+        "VLLM_LOGGING_COLOR": "0",
+        "VLLM_NO_USAGE_STATS": "1",
+        "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
+        "TOKENIZERS_PARALLELISM": "false",
+    }.items():
+        os.environ.setdefault(name, value)

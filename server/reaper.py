@@ -1,0 +1,66 @@
+"""Ends what a server leaves behind when it dies without a chance to clean up (SIGKILL, out of memory).
+
+Run as a script of its own, with nothing but the standard library: ``python -I -S reaper.py PARENT_PID MARKER``. Every
+process that the server starts inherits the marker in its environment; when the parent is gone, all that carry it are
+killed. A process group would not do: the server must stay in its terminal's group to get Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+MARKER_VARIABLE = "STRICTCALL_RUN"
+#: How often the parent is looked at, and how long nothing marked must be seen before the work is done (seconds).
+POLL, QUIET = 0.25, 1.0
+
+
+def marked_processes(marker: str) -> list[int]:
+    """Process ids, other than the caller's, whose environment at their start held the marker."""
+    needle = f"{MARKER_VARIABLE}={marker}".encode()
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                environment = file.read()
+            with open(f"/proc/{name}/stat", "rb") as file:
+                state = file.read().rpartition(b")")[2].split()[0]
+        except OSError:
+            continue
+        if state != b"Z" and needle in environment.split(b"\0"):
+            found.append(int(name))
+    return found
+
+
+def kill_marked(marker: str, quiet: float) -> int:
+    """Kill marked processes until none has been seen for ``quiet`` seconds; returns how many there were."""
+    killed: set[int] = set()
+    clean_since = time.monotonic()
+    while time.monotonic() - clean_since < quiet:
+        pids = marked_processes(marker)
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        if pids:
+            killed.update(pids)
+            clean_since = time.monotonic()
+        time.sleep(0.05)
+    return len(killed)
+
+
+def main(parent: int, marker: str) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    while os.getppid() == parent:
+        time.sleep(POLL)
+    kill_marked(marker, QUIET)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])
