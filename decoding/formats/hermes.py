@@ -1,0 +1,27 @@
+"""Hermes: JSON in ``<tool_call>`` tags, as Hermes 2/3 and Qwen 2.5/3 write it."""
+
+from __future__ import annotations
+
+from decoding.formats.declaration import Arguments, Format, Literal, Name, ReasoningMarks, Wording
+
+HERMES = Format(
+    name="hermes",
+    models="Qwen2.5, Qwen3, Hermes 2/3 and others that write JSON in <tool_call>",
+    marker="<tool_call>",
+    call=(
+        Literal('<tool_call>\n{"name": "'),
+        Name(),
+        Literal('", "arguments": '),
+        Arguments(),
+        Literal("}\n</tool_call>"),
+    ),
+    separator="\n",
+    reasoning=ReasoningMarks("<think>", "</think>"),
+    wording=Wording(
+        intro="You can call functions. Their signatures are between <tools> and </tools>:\n<tools>\n",
+        outro="\n</tools>\n\nTo call a function, write its name and a JSON object with its arguments like this:\n"
+        '<tool_call>\n{"name": "NAME", "arguments": {"PARAMETER": VALUE}}\n</tool_call>',
+        required="Your next answer has to be such a call.",
+        result="<tool_response>\n{content}\n</tool_response>",
+    ),
+)

@@ -1,0 +1,338 @@
+"""Model text → events, as it arrives.
+
+Every character is looked at once (a possible marker or a failed opening again, at most its own length), and any split
+of the same text into deltas gives the same events once neighbouring deltas are merged.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import string
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+from typing import Literal as OneOf
+
+from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
+from decoding.formats import Format, Literal, Name
+from decoding.json_scan import ObjectScanner
+from decoding.tools import Tool
+
+_ALPHABET = string.ascii_letters + string.digits
+_SPACE = " \t\r\n"
+_NOT_SPACE = re.compile(rf"[^{_SPACE}]")
+_MAX_HEADER = 1024
+"""Characters from a call's marker to its arguments; a longer opening is no call."""
+
+
+def new_call_id() -> str:
+    """``call_`` and 24 random letters and digits."""
+    return "call_" + "".join(secrets.choice(_ALPHABET) for _ in range(24))
+
+
+class _Mode(Enum):
+    REASONING_START = auto()
+    REASONING = auto()
+    TEXT = auto()
+    CALL = auto()
+
+
+class Reader:
+    """Reads one answer in the format ``fmt``. Only calls of ``tools`` are calls; without tools everything is text.
+
+    ``first_index`` is the index of the first call read (when an answer is continued). ``reasoning``: the answer begins
+    with the format's reasoning, or inside it where the prompt has opened it.
+
+    What an unconstrained model writes and is no call of an offered tool comes out as text, marker and all: it is never
+    lost. White space around calls and reasoning is not content.
+    """
+
+    def __init__(
+        self,
+        fmt: Format,
+        tools: Sequence[Tool],
+        *,
+        first_index: int = 0,
+        new_id: Callable[[], str] = new_call_id,
+        reasoning: bool = False,
+    ) -> None:
+        self._fmt = fmt
+        self._names = frozenset(tool.name for tool in tools)
+        self._name_end = _name_end(fmt)
+        self._new_id = new_id
+        self._index = first_index
+        self._calls_finished = 0
+        self._events: list[Event] = []
+        self._mode = _Mode.REASONING_START if reasoning and fmt.reasoning else _Mode.TEXT
+        # Fed text that may be needed still, the next character to read in it, and how many were fed before it.
+        self._buffer = ""
+        self._at = 0
+        self._dropped = 0
+        # Free text: white space that is content only if text follows it, and the character read last.
+        self._space: list[str] = []
+        self._last = "\n"
+        self._text_seen = False
+        self._fresh = False
+        """After a call or reasoning: white space is not content here."""
+        # The call being read: where its marker stands in the buffer, the part of the format and the place in it.
+        self._begin = 0
+        self._part = 0
+        self._in_literal = 0
+        self._name = ""
+        self._header = ""
+        self._arguments: list[str] | None = None
+        self._scanner = ObjectScanner()
+        self.call_offset = 0
+        """How many characters were fed before the opening marker of the call that was started last."""
+
+    @property
+    def incomplete(self) -> str | None:
+        """The text of a call that was begun and is not complete, from its marker on; ``None`` when there is none."""
+        if self._mode is not _Mode.CALL or self._scanner.complete:
+            return None
+        return self._buffer[self._begin :] if self._arguments is None else self._header + "".join(self._arguments)
+
+    def feed(self, text: str, token_ids: Sequence[int] = ()) -> list[Event]:
+        """The events that ``text``, the next piece of the answer, makes certain. ``token_ids`` are the tokens of this
+        piece, for formats whose markers are special tokens."""
+        self._buffer += text
+        self._read()
+        keep = self._begin if self._mode is _Mode.CALL and self._arguments is None else self._at
+        self._buffer, self._at, self._begin = self._buffer[keep:], self._at - keep, self._begin - keep
+        self._dropped += keep
+        return self._taken()
+
+    def finish(self, reason: OneOf["stop", "length"]) -> list[Event]:
+        """The last events and ``Finished``: ``tool_calls`` when calls were made and all are complete, ``length`` when
+        the budget ended the answer, ``error`` when the model stopped inside arguments (which no grammar allows)."""
+        while self._mode is _Mode.CALL and self._arguments is None and reason == "stop":
+            self._give_up()
+            self._read()
+        if self._mode is _Mode.CALL and self._arguments is not None and not self._scanner.complete:
+            return [*self._taken(), Finished("length" if reason == "length" else "error")]
+        if self._mode is not _Mode.CALL:
+            rest = self._buffer[self._at :]
+            if self._mode is _Mode.TEXT:
+                self._show(rest)
+                if self._space and not self._fresh:
+                    self._events.append(Text("".join(self._space)))
+            else:
+                self._reason(rest)
+        return [*self._taken(), Finished("tool_calls" if reason == "stop" and self._calls_finished else reason)]
+
+    def _taken(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+    def _read(self) -> None:
+        while self._at < len(self._buffer) and self._step():
+            pass
+
+    def _step(self) -> bool:
+        """One decision on what is in the buffer; False when more text is needed."""
+        if self._mode is _Mode.TEXT:
+            return self._read_text()
+        if self._mode is not _Mode.CALL:
+            return self._read_reasoning()
+        part = self._fmt.call[self._part]
+        if isinstance(part, Literal):
+            return self._read_literal(part.text)
+        if isinstance(part, Name):
+            return self._read_name()
+        return self._read_arguments()
+
+    # Text
+
+    def _read_text(self) -> bool:
+        if not self._names:
+            self._events.append(Text(self._buffer[self._at :]))
+            self._at = len(self._buffer)
+            return False
+        found = self._find_marker()
+        if found is None:
+            end = _partial(self._buffer, self._at, self._fmt.marker)
+            if end < len(self._buffer) and not self._may_open(end):
+                end = len(self._buffer)
+            self._show(self._buffer[self._at : end])
+            self._at = end
+            return False
+        self._show(self._buffer[self._at : found])
+        self._at = self._begin = found
+        self._mode, self._part, self._in_literal, self._arguments = _Mode.CALL, 0, 0, None
+        self._scanner, self._header = ObjectScanner(), ""
+        return True
+
+    def _find_marker(self) -> int | None:
+        at = self._buffer.find(self._fmt.marker, self._at)
+        while at >= 0 and not self._may_open(at):
+            at = self._buffer.find(self._fmt.marker, at + 1)
+        return at if at >= 0 else None
+
+    def _may_open(self, at: int) -> bool:
+        """Whether a marker may stand at this place of the buffer."""
+        if not self._fmt.marker_at_line_start:
+            return True
+        return (self._buffer[at - 1] if at > self._at else self._last) == "\n"
+
+    def _show(self, text: str) -> None:
+        """Free text. White space at its end waits until it is known whether text or a call follows."""
+        if not text:
+            return
+        self._last = text[-1]
+        body = text.rstrip(_SPACE)
+        if body:
+            shown = "".join(self._space) + body
+            if self._fresh and not self._text_seen:
+                shown = shown.lstrip(_SPACE)
+            self._events.append(Text(shown))
+            self._space.clear()
+            self._text_seen, self._fresh = True, False
+        if len(body) < len(text):
+            self._space.append(text[len(body) :])
+
+    # Reasoning
+
+    def _read_reasoning(self) -> bool:
+        marks = self._fmt.reasoning
+        assert marks is not None
+        if self._mode is _Mode.REASONING_START:
+            found = _NOT_SPACE.search(self._buffer, self._at)
+            if found is None:
+                self._at = len(self._buffer)
+                return False
+            self._at = found.start()
+            rest = self._buffer[self._at : self._at + len(marks.open)]
+            if rest != marks.open and marks.open.startswith(rest):
+                return False
+            self._at += len(marks.open) if rest == marks.open else 0
+            self._mode = _Mode.REASONING
+            return True
+        close = self._buffer.find(marks.close, self._at)
+        end = close if close >= 0 else _partial(self._buffer, self._at, marks.close)
+        self._reason(self._buffer[self._at : end])
+        self._at = end
+        if close < 0:
+            return False
+        self._at += len(marks.close)
+        self._mode, self._last, self._fresh, self._text_seen = _Mode.TEXT, "\n", True, False
+        self._space.clear()
+        return True
+
+    def _reason(self, text: str) -> None:
+        body = text.rstrip(_SPACE)
+        if body:
+            shown = "".join(self._space) + body
+            self._events.append(Reasoning(shown if self._text_seen else shown.lstrip(_SPACE)))
+            self._space.clear()
+            self._text_seen = True
+        if len(body) < len(text):
+            self._space.append(text[len(body) :])
+
+    # Calls
+
+    def _read_literal(self, literal: str) -> bool:
+        """White space in and around literals does not matter."""
+        while True:
+            while self._in_literal < len(literal) and literal[self._in_literal] in _SPACE:
+                self._in_literal += 1
+            if self._in_literal == len(literal):
+                return self._next_part()
+            if not self._skip_space():
+                return False
+            if self._buffer[self._at] != literal[self._in_literal]:
+                return self._mismatch()
+            self._at += 1
+            self._in_literal += 1
+
+    def _read_name(self) -> bool:
+        if not self._skip_space():
+            return False
+        end = self._name_end.search(self._buffer, self._at)
+        if end is None:
+            return False if len(self._buffer) - self._begin <= _MAX_HEADER else self._mismatch()
+        self._name = self._buffer[self._at : end.start()]
+        if self._name not in self._names:
+            return self._mismatch()
+        self._at = end.start()
+        return self._next_part()
+
+    def _read_arguments(self) -> bool:
+        if self._arguments is None:
+            if not self._skip_space():
+                return False
+            if self._buffer[self._at] != "{":
+                return self._mismatch()
+            self._header = self._buffer[self._begin : self._at]
+            self._begin_call()
+        assert self._arguments is not None
+        end = self._scanner.scan(self._buffer, self._at)
+        fragment = self._buffer[self._at : end]
+        self._at = end
+        self._arguments.append(fragment)
+        self._events.append(ArgumentsDelta(self._index, fragment))
+        if not self._scanner.complete:
+            return False
+        self._events.append(CallFinished(self._index, "".join(self._arguments)))
+        self._index += 1
+        self._calls_finished += 1
+        return self._next_part()
+
+    def _begin_call(self) -> None:
+        self.call_offset = self._dropped + self._begin
+        self._arguments = []
+        self._space.clear()
+        self._events.append(CallStarted(self._index, self._new_id(), self._name))
+
+    def _next_part(self) -> bool:
+        self._part += 1
+        self._in_literal = 0
+        if self._part == len(self._fmt.call):
+            self._end_call()
+        return True
+
+    def _end_call(self) -> None:
+        self._mode, self._last, self._fresh = _Mode.TEXT, "\n", True
+
+    def _mismatch(self) -> bool:
+        """This is no call. Once its arguments have come, the call stands and what follows is text."""
+        if self._arguments is None:
+            self._give_up()
+        else:
+            self._end_call()
+        return True
+
+    def _give_up(self) -> None:
+        """The marker's first character is text after all; read on behind it."""
+        self._mode = _Mode.TEXT
+        self._at = self._begin
+        self._show(self._buffer[self._at : self._at + 1])
+        self._at += 1
+
+    def _skip_space(self) -> bool:
+        """False when white space is all there is so far. White space that goes on and on inside a header is left
+        standing, where nothing fits it."""
+        found = _NOT_SPACE.search(self._buffer, self._at)
+        end = found.start() if found is not None else len(self._buffer)
+        if self._arguments is None and end - self._begin > _MAX_HEADER:
+            return True
+        if self._arguments is not None or found is not None:
+            self._at = end
+        return found is not None
+
+
+def _name_end(fmt: Format) -> re.Pattern[str]:
+    """The first character that no name holds, or that begins the literal after the name."""
+    place = next(i for i, part in enumerate(fmt.call) if isinstance(part, Name))
+    following = fmt.call[place + 1]
+    assert isinstance(following, Literal)
+    stop = following.text.lstrip()[0]
+    allowed = "".join(re.escape(c) for c in _ALPHABET + "_-.:/" if c != stop)
+    return re.compile(f"[^{allowed}]")
+
+
+def _partial(text: str, start: int, marker: str) -> int:
+    """Where the longest end of ``text`` begins that may become ``marker``; ``len(text)`` when there is none."""
+    for at in range(max(start, len(text) - len(marker) + 1), len(text)):
+        if marker.startswith(text[at:]):
+            return at
+    return len(text)

@@ -1,0 +1,195 @@
+"""Tools and tool choice as the decoder sees them, and what a tool's argument schema becomes before it is compiled."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias
+
+import jsonschema_rs
+
+from schemas import CompiledSchema, SchemaError, compile_schema
+
+Undeclared: TypeAlias = Literal["forbid", "allow"]
+Mode: TypeAlias = Literal["none", "auto", "required"]
+
+NAME_PATTERN = re.compile(r"[A-Za-z0-9_.:/-]{1,256}")
+"""Names that every format can write as they are. The wire protocols allow fewer."""
+
+NO_ARGUMENTS: dict[str, Any] = {"type": "object", "maxProperties": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool that may be called. ``parameters`` is the schema as the client wrote it, for the prompt; ``compiled``
+    is what ``argument_schema(parameters)`` compiled to. Raises ValueError for a name outside ``NAME_PATTERN``."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any] | bool
+    strict: bool | None
+    compiled: CompiledSchema
+
+    def __post_init__(self) -> None:
+        if not NAME_PATTERN.fullmatch(self.name):
+            raise ValueError(f"tool name {self.name!r}: use letters, digits and _ - . : / only")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChoice:
+    """Whether calls are forbidden, possible or demanded, and of which tools (``None``: of all).
+
+    A named choice is ``required`` with one name; ``allowed_tools`` is a mode with several."""
+
+    mode: Mode
+    names: tuple[str, ...] | None = None
+
+
+def argument_schema(parameters: Mapping[str, Any] | bool | None) -> dict[str, Any]:
+    """The schema that a call's arguments are held to: ``parameters`` intersected with "object".
+
+    A tool that declares nothing (see ``declares_nothing``) gets the schema of exactly ``{}``. Values valid against
+    the result are valid against ``parameters``. Raises SchemaError when no object can be valid by the root's ``type``.
+    """
+    if parameters is None or parameters is True:
+        return dict(NO_ARGUMENTS) if parameters is None else {"type": "object"}
+    if parameters is False:
+        raise SchemaError("", "", "the schema allows no arguments at all; a tool without arguments leaves it out")
+    schema = dict(parameters)
+    if declares_nothing(schema):
+        return dict(NO_ARGUMENTS)
+    kind = schema.get("type")
+    if kind == "object":
+        return schema
+    if kind is not None and kind != ["object"] and "object" not in (kind if isinstance(kind, list) else [kind]):
+        raise SchemaError("", "type", "tool arguments are a JSON object, and this type leaves none")
+    if _refers_to_root(schema):
+        # References to the root mean the root as it was written: it stays whole, as a resource of its own.
+        resource = {"$id": "urn:strictcall:arguments"} | {k: v for k, v in schema.items() if k != "$schema"}
+        dialect = {"$schema": schema["$schema"]} if "$schema" in schema else {}
+        return dialect | {"type": "object", "allOf": [resource]}
+    if "$ref" in schema:
+        # Up to draft 7 the siblings of a $ref do not count.
+        branches = [*_list(schema.get("allOf")), {"$ref": schema.pop("$ref")}]
+        return schema | {"type": "object", "allOf": branches}
+    return schema | {"type": "object"}
+
+
+def declares_nothing(schema: Mapping[str, Any]) -> bool:
+    """Whether a tool with this schema takes no arguments: ``{}`` is valid, and neither the root nor anything that
+    applies to the root (``$ref``, ``allOf`` and the other applicators) declares, patterns or requires a member, lists
+    values, or opens ``additionalProperties`` (absent or false)."""
+    for part in _root_parts(schema, schema, set()):
+        if part is None:
+            return False
+        if any(part.get(key) for key in ("properties", "patternProperties", "required", "dependentRequired")):
+            return False
+        if any(key in part for key in ("enum", "const", "propertyNames", "$dynamicRef", "$recursiveRef")):
+            return False
+        if any(part.get(key, False) is not False for key in ("additionalProperties", "unevaluatedProperties")):
+            return False
+    try:
+        return bool(jsonschema_rs.is_valid(dict(schema), {}))
+    except (ValueError, jsonschema_rs.ReferencingError):
+        return False
+
+
+_BRANCHES = ("allOf", "anyOf", "oneOf")
+_SINGLE = ("not", "if", "then", "else")
+_NAMED = ("dependentSchemas", "dependencies")
+
+
+def _root_parts(schema: Any, root: Mapping[str, Any], seen: set[int]) -> Iterator[Mapping[str, Any] | None]:
+    """The object schemas that apply to the root value; ``None`` for what cannot be followed."""
+    if isinstance(schema, bool) or id(schema) in seen:
+        return
+    if not isinstance(schema, Mapping):
+        yield None
+        return
+    seen.add(id(schema))
+    yield schema
+    if "$ref" in schema:
+        yield from _root_parts(_resolve(schema["$ref"], root), root, seen)
+    for key in _BRANCHES:
+        for branch in _list(schema.get(key)):
+            yield from _root_parts(branch, root, seen)
+    for key in _SINGLE:
+        if key in schema:
+            yield from _root_parts(schema[key], root, seen)
+    for key in _NAMED:
+        if schema.get(key):
+            yield None
+
+
+def _resolve(ref: Any, root: Mapping[str, Any]) -> Any:
+    """The target of a local JSON pointer, or ``None``."""
+    if not isinstance(ref, str) or not ref.startswith("#") or (ref != "#" and not ref.startswith("#/")):
+        return None
+    target: Any = root
+    for step in ref[2:].split("/") if ref != "#" else []:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(target, Mapping) and step in target:
+            target = target[step]
+        elif isinstance(target, list) and step.isdecimal() and int(step) < len(target):
+            target = target[int(step)]
+        else:
+            return None
+    return target
+
+
+def _refers_to_root(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        if value.get("$ref") == "#" or "$recursiveRef" in value or "$dynamicRef" in value:
+            return True
+        return any(_refers_to_root(item) for item in value.values())
+    return isinstance(value, list) and any(_refers_to_root(item) for item in value)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def tool_from_wire(tool: Mapping[str, Any], *, undeclared: Undeclared = "forbid") -> Tool:
+    """A tool from its Chat Completions form ``{"type": "function", "function": {…}}``, compiled here and now (cached
+    by the schema's text). Raises ValueError for another form and SchemaError for a schema that is refused."""
+    function = tool.get("function")
+    if tool.get("type", "function") != "function" or not isinstance(function, Mapping):
+        raise ValueError("a tool is {'type': 'function', 'function': {'name': …, 'parameters': …}}")
+    parameters = function.get("parameters")
+    schema = argument_schema(parameters)
+    return Tool(
+        name=str(function.get("name", "")),
+        description=function.get("description") or "",
+        parameters=NO_ARGUMENTS_AS_SHOWN if parameters is None else parameters,
+        strict=function.get("strict"),
+        compiled=_compile(json.dumps(schema), undeclared),
+    )
+
+
+NO_ARGUMENTS_AS_SHOWN: dict[str, Any] = {"type": "object", "properties": {}}
+"""What the prompt shows for a tool without ``parameters``."""
+
+
+@lru_cache(maxsize=512)
+def _compile(schema: str, undeclared: Undeclared) -> CompiledSchema:
+    return compile_schema(json.loads(schema), undeclared=undeclared)
+
+
+_MODES: dict[object, Mode] = {"none": "none", "auto": "auto", "required": "required"}
+
+
+def tool_choice_from_wire(choice: str | Mapping[str, Any] | None) -> ToolChoice:
+    """Chat Completions' ``tool_choice``: a mode, a named function, or ``allowed_tools``. Raises ValueError."""
+    if choice is None:
+        return ToolChoice("auto")
+    if isinstance(choice, str) and choice in _MODES:
+        return ToolChoice(_MODES[choice])
+    if isinstance(choice, Mapping) and choice.get("type") == "function":
+        return ToolChoice("required", (choice["function"]["name"],))
+    if isinstance(choice, Mapping) and choice.get("type") == "allowed_tools":
+        allowed = choice["allowed_tools"]
+        return ToolChoice(allowed["mode"], tuple(tool["function"]["name"] for tool in allowed["tools"]))
+    raise ValueError(f"tool_choice {choice!r}: use none, auto, required, a function or allowed_tools")
