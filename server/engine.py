@@ -153,7 +153,8 @@ class VllmEngine:
 
     async def wait_until_dead(self) -> None:
         """Return when the engine has died by itself; never after ``shutdown``."""
-        while not self._llm.errored or self._closed:
+        # vLLM sets a flag, from another thread, and tells nobody.
+        while not self._llm.errored or self._closed:  # noqa: ASYNC110
             await asyncio.sleep(0.2)
 
     def death_story(self) -> str:
@@ -165,7 +166,7 @@ class VllmEngine:
         self._closing = True
         loop = asyncio.get_running_loop()
         deadline = loop.time() + grace
-        while self._running and loop.time() < deadline and not self._llm.errored:
+        while self._running and loop.time() < deadline and not self._llm.errored:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         if self._running and not self._llm.errored:
             await self._llm.abort(list(self._running))

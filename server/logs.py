@@ -21,6 +21,7 @@ LOGGER = logging.getLogger("strictcall")
 KEPT_LINES = 2000
 
 _ENGINE_PROBLEM = re.compile(r"^\([^)]*\) (WARNING|ERROR|CRITICAL) \d\d-\d\d [\d:]+ (.*)$")
+_LEVELS = {"WARNING": logging.WARNING, "ERROR": logging.ERROR, "CRITICAL": logging.CRITICAL}
 _PROGRESS_BAR = re.compile(r"\d+%\|")
 
 
@@ -72,7 +73,7 @@ class ConsoleOutput:
                 if self._echo:
                     print(line, file=self.stream)
                 elif self.forward_problems and (problem := _ENGINE_PROBLEM.match(line)):
-                    LOGGER.log(logging.getLevelName(problem[1]), "engine: %s", problem[2])
+                    LOGGER.log(_LEVELS[problem[1]], "engine: %s", problem[2])
 
 
 class _Formatter(logging.Formatter):
@@ -108,13 +109,17 @@ class _QuietPaths(logging.Filter):
 
 
 def configure(stream: TextIO, level: str) -> None:
-    """Send the server's, uvicorn's and asyncio's records of at least ``level`` to ``stream``."""
+    """Send the server's, uvicorn's and asyncio's records of at least ``level`` to ``stream``.
+
+    What other libraries log goes where they print: to the captured stderr.
+    """
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_Formatter())
-    root = logging.getLogger()
-    root.handlers[:] = [handler]
-    root.setLevel(logging.WARNING if level == "info" else level.upper())
-    LOGGER.setLevel(level.upper())
+    for name in ("strictcall", "server", "uvicorn", "asyncio"):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(level.upper())
     access = logging.StreamHandler(stream)
     access.setFormatter(_AccessFormatter())
     if level != "debug":

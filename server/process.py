@@ -24,7 +24,7 @@ from server.embedded import EMBEDDED_NAME, EmbeddedModelError, prepare
 from server.logs import LOGGER, ConsoleOutput, configure
 from server.reaper import MARKER_VARIABLE, kill_marked, marked_processes
 from server.settings import Settings
-from server.start_errors import StartError, bind, check_model, explain
+from server.start_errors import StartError, bind, check_model, explain, without_prefix
 from server.threads import in_thread
 
 if TYPE_CHECKING:
@@ -201,7 +201,8 @@ def _import_engine() -> Any:
 async def _heartbeat(started: float, output: ConsoleOutput) -> None:
     while True:
         await asyncio.sleep(HEARTBEAT)
-        LOGGER.info("[%3.0f s] … %s", time.monotonic() - started, output.last_line()[:140] or "still starting")
+        last = without_prefix(output.last_line())
+        LOGGER.info("[%3.0f s] … %s", time.monotonic() - started, last[:120] or "still starting")
 
 
 async def _shut_down(app: FastAPI, server: _HttpServer, http: asyncio.Task[None], grace: float) -> None:

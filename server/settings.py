@@ -66,6 +66,21 @@ class Settings(BaseSettings):
     max_retries: int = Field(default=3, ge=0, le=20)
     """How often a call is sampled again when it fails the check of what the grammar could not hold."""
 
+    # Load
+    max_running: int = Field(default=1024, ge=1)
+    """Requests in the engine at once; more wait in a queue."""
+    max_queued: int = Field(default=4096, ge=0)
+    """Requests that may wait; beyond that they are answered 429."""
+    send_timeout: float = Field(default=60.0, gt=0)
+    """Seconds after which a streaming client that takes nothing is dropped."""
+    keepalive_seconds: float = Field(default=15.0, gt=0)
+    """A stream that has nothing to say for so long sends a comment line."""
+
+    # Compiling schemas
+    compile_workers: int = Field(default=2, ge=1, le=64)
+    compile_timeout: float = Field(default=10.0, gt=0)
+    """Seconds that one schema may take; more is refused as too complex."""
+
     # The process
     log_level: LogLevel = "info"
     shutdown_grace: float = Field(default=4.0, ge=0, le=60)

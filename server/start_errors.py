@@ -55,8 +55,8 @@ def check_model(model: str) -> str:
 
 
 def _check_hub(model: str) -> None:
-    from huggingface_hub import hf_hub_download
     from huggingface_hub import errors as hub
+    from huggingface_hub import hf_hub_download
 
     try:
         hf_hub_download(model, "config.json", etag_timeout=10)
@@ -76,24 +76,23 @@ def _check_hub(model: str) -> None:
 
 def _unreachable(model: str) -> StartError:
     return StartError(
-        f"--model {model} is no local folder and cannot be downloaded: Hugging Face cannot be reached, and it is not in "
-        "the local cache; give a folder"
+        f"--model {model} is no local folder and cannot be downloaded: Hugging Face cannot be reached, and the model is "
+        "not in the local cache; give a folder"
     )
 
 
 _KNOWN = (
     (
         re.compile(
-            r"out of memory|OutOfMemoryError|DefaultCPUAllocator: can't allocate|MemoryError|Cannot allocate memory"
+            r"out of memory|OutOfMemoryError|DefaultCPUAllocator: can't allocate|MemoryError|[Cc]annot allocate memory"
         ),
-        "out of memory: give a smaller --max-model-len, a smaller model, or after -- a smaller --gpu-memory-utilization "
-        "or --kv-cache-memory-bytes",
+        "out of memory: give a smaller model or --max-model-len, or after -- a smaller --kv-cache-memory-bytes",
     ),
     (
         re.compile(
             r"(?:No available memory for the cache blocks|KV cache is needed|memory for kv|Free memory on device)"
         ),
-        "not enough memory for the KV cache: give a smaller --max-model-len, or after -- another --kv-cache-memory-bytes",
+        "too little memory for the KV cache: give a smaller --max-model-len, or after -- another --kv-cache-memory-bytes",
     ),
 )
 _EXCEPTION = re.compile(r"(?:^|\] |ERROR [\d:\- ]+\[[^\]]*\] )((?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)): (.+)$")
@@ -106,7 +105,7 @@ def explain(error: str, output: Sequence[str]) -> str:
         found = pattern.search(text)
         if found:
             line = next(line for line in text.splitlines() if pattern.search(line))
-            return f"{advice} ({_bare(line)})"
+            return f"{advice} ({without_prefix(line)})"
     # vLLM's own error often only says that a child failed; the child's first exception says why.
     if "initialization failed" in error or "root cause" in error:
         for line in output:
@@ -115,5 +114,6 @@ def explain(error: str, output: Sequence[str]) -> str:
     return error
 
 
-def _bare(line: str) -> str:
+def without_prefix(line: str) -> str:
+    """A line of vLLM's log without process, level, date and place."""
     return re.sub(r"^(\([^)]*\) )?(\w+ \d\d-\d\d [\d:]+ )?(\[[^\]]*\] )*", "", line).strip()[:300]
