@@ -11,12 +11,14 @@ from functools import reduce
 from typing import TypeAlias
 
 from schemas.strings.automaton import TooComplex
-from schemas.strings.charset import CharSet, of
+from schemas.strings.edges import as_first, first_of, meet_first, meet_last
+from schemas.strings.loops import least_solution
 from schemas.strings.nodes import Nothing, Regex
-from schemas.strings.pattern import Anchor, Boundary, Choice, Look, Loop, Pattern, PatternError, Plain, Sequence
+from schemas.strings.pattern import Anchor, Boundary, Choice, Look, Loop, Pattern, Plain, Sequence
 from schemas.strings.prefixes import before
-from schemas.strings.regex import ALL, EMPTY, chars, complement, concat, intersection, union
+from schemas.strings.regex import ALL, EMPTY, complement, concat, union
 from schemas.strings.reversal import reverse
+from schemas.strings.unicode_classes import NEWLINE
 
 Places: TypeAlias = tuple[tuple[Regex, Regex], ...]
 """Places in a text: the union of all (past, future) products."""
@@ -24,6 +26,7 @@ Places: TypeAlias = tuple[tuple[Regex, Regex], ...]
 EVERYWHERE: Places = ((ALL, ALL),)
 MAX_PLACES = 64
 MAX_ROUNDS = 12
+"""Rounds of a repetition with an assertion inside that are written out."""
 
 
 def language(pattern: Pattern) -> Regex:
@@ -65,34 +68,42 @@ def _normal(pairs: list[tuple[Regex, Regex]]) -> Places:
 
 
 def _both(left: Places, right: Places) -> Places:
-    return _normal([(intersection([p, q]), intersection([f, g])) for p, f in left for q, g in right])
+    return _normal([(meet_last(p, q), meet_first(f, g)) for p, f in left for q, g in right])
 
 
 def _others(places: Places) -> Places:
     """All places that are not among ``places``."""
     result = EVERYWHERE
     for past, future in places:
-        result = _both(result, _normal([(complement(past), ALL), (past, complement(future))]))
+        result = _both(result, _normal([(_opposite_last(past), ALL), (past, _opposite_first(future))]))
     return result
 
 
+def _opposite_first(node: Regex) -> Regex:
+    condition = as_first(node)
+    return complement(node) if condition is None else first_of(~condition[0], or_empty=not condition[1])
+
+
+def _opposite_last(node: Regex) -> Regex:
+    return reverse(_opposite_first(reverse(node)))
+
+
 def _anchor(anchor: Anchor) -> Places:
-    newline = chars(of("\n"))
-    if anchor.at == "start":
-        return ((union([EMPTY, concat(ALL, newline)]) if anchor.lines else EMPTY, ALL),)
-    return ((ALL, union([EMPTY, concat(newline, ALL)]) if anchor.lines else EMPTY),)
+    edge = first_of(NEWLINE, or_empty=True) if anchor.lines else EMPTY
+    return ((reverse(edge), ALL),) if anchor.at == "start" else ((ALL, edge),)
 
 
 def _boundary(boundary: Boundary) -> Places:
-    ends, starts = _edge(boundary.word)
-    no_end, no_start = complement(ends), complement(starts)
-    if boundary.inside:
-        return ((ends, starts), (no_end, no_start))
-    return ((ends, no_start), (no_end, starts))
-
-
-def _edge(word: CharSet) -> tuple[Regex, Regex]:
-    return concat(ALL, chars(word)), concat(chars(word), ALL)
+    word, other = first_of(boundary.word, or_empty=False), first_of(~boundary.word, or_empty=True)
+    opens, closes = (reverse(other), word), (reverse(word), other)
+    match boundary.at:
+        case "edge":
+            return opens, closes
+        case "inside":
+            return (reverse(word), word), (reverse(other), other)
+        case "opens":
+            return (opens,)
+    return (closes,)
 
 
 def _look(look: Look) -> Places:
@@ -115,26 +126,33 @@ def _mirror(pattern: Pattern) -> Pattern:
             return Loop(_mirror(pattern.inner), pattern.low, pattern.high)
         case Anchor():
             return Anchor("end" if pattern.at == "start" else "start", pattern.lines)
+        case Boundary():
+            if pattern.at == "opens" or pattern.at == "closes":
+                return Boundary(pattern.word, "closes" if pattern.at == "opens" else "opens")
+            return pattern
         case Look():
             return Look(_mirror(pattern.inner), "behind" if pattern.direction == "ahead" else "ahead", pattern.negative)
-    return pattern
 
 
 def _loop(pattern: Loop, then: Places) -> Places:
-    """Round by round until nothing new comes; what never settles is handed to the guarded-repetition form."""
+    """Round by round; without an upper bound, by solving X = then or inner·X."""
     places = then
-    for _ in range(min(pattern.low, MAX_ROUNDS + 1)):
+    if pattern.high is None:
+        if any(past != ALL for past, _ in then):
+            raise TooComplex("an unbounded repetition of a look-behind, or before one,")
+        future = union(after for _, after in then)
+        places = ((ALL, least_solution(future, lambda unknown: _futures(pattern.inner, unknown))),)
+    if max(pattern.low, pattern.high or 0) > MAX_ROUNDS:
+        raise TooComplex(f"an assertion in a part that is repeated more than {MAX_ROUNDS} times")
+    for _ in range(0 if pattern.high is None else pattern.high - pattern.low):
+        places = _normal([*then, *_match(pattern.inner, places)])
+    for _ in range(pattern.low):
         places = _match(pattern.inner, places)
-    if pattern.low > MAX_ROUNDS:
-        raise TooComplex("an assertion inside a repetition with a large count")
-    total = places
-    rounds = MAX_ROUNDS if pattern.high is None else pattern.high - pattern.low
-    for count in range(min(rounds, MAX_ROUNDS) + 1):
-        if count == rounds and pattern.high is not None:
-            return total
-        places = _match(pattern.inner, places)
-        grown = _normal([*total, *places])
-        if set(grown) == set(total):
-            return total
-        total = grown
-    raise PatternError("an assertion inside an unbounded repetition")
+    return places
+
+
+def _futures(inner: Pattern, unknown: Regex) -> Regex:
+    places = _match(inner, ((ALL, unknown),))
+    if any(past != ALL for past, _ in places):
+        raise TooComplex("a look-behind in an unbounded repetition")
+    return union(after for _, after in places)

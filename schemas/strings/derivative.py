@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from schemas.strings.charset import ANY, NOTHING, CharSet, from_ranges
-from schemas.strings.nodes import Chars, Complement, Concat, Intersection, Nothing, Regex, Repeat, Union
+from schemas.strings.nodes import Chars, Complement, Concat, Intersection, Nothing, Regex, Repeat, Union, Variable
 from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, intersection, repeat, union
 
 Edges: TypeAlias = tuple[tuple[CharSet, Regex], ...]
@@ -40,6 +40,8 @@ def transitions(node: Regex) -> Edges:
             for set_, _ in edges:
                 outside = outside - set_
             return _joined([*edges, (outside, ALL)])
+        case Variable():
+            return tuple(node.edges)
     return ()
 
 

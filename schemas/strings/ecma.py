@@ -1,16 +1,18 @@
 r"""Reads an ECMA-262 regular expression: the Unicode-mode grammar with the leniencies of Annex B that schemas use.
 
-Where the specification leaves room, or real schemas go beyond it, the reading is that of the validator that has the
-last word on every value (jsonschema-rs 0.61): ``(?i)`` and other inline flags, ``(?P<name>…)``, ``\A`` and ``\z``, word
-boundaries by Unicode's word characters, a dot that never matches a line end.
+A pattern means what it means to the validator that has the last word on every value (jsonschema-rs 0.61), so that a
+complement (``not``, or a key that no ``patternProperties`` matches) is right too. That is ECMA-262 with these
+differences: inline flags such as ``(?i)``, ``(?P<name>…)``, ``\A``, ``\z``, ``\<`` and ``\>``; word boundaries by the
+word characters of Unicode; in a pattern with look-around ``\d \w \s`` and the dot as in the Rust ``regex`` crate.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Literal
 
-from schemas.strings.charset import LAST, CharSet, from_ranges, of
+from schemas.strings.charset import ANY, LAST, CharSet, from_ranges, of
 from schemas.strings.pattern import (
     Anchor,
     Boundary,
@@ -25,7 +27,9 @@ from schemas.strings.pattern import (
 from schemas.strings.unicode_classes import (
     DIGIT,
     DOT,
+    NEWLINE,
     SPACE,
+    UNICODE_CLASSES,
     WORD,
     ignoring_case,
     unicode_property,
@@ -36,6 +40,12 @@ MAX_DEPTH = 100
 MAX_LENGTH = 1 << 20
 
 _CLASSES = {"d": DIGIT, "w": WORD, "s": SPACE}
+_BOUNDARIES: dict[str, Literal["edge", "inside", "opens", "closes"]] = {
+    "b": "edge",
+    "B": "inside",
+    "<": "opens",
+    ">": "closes",
+}
 _CONTROLS = {"f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _HEX = frozenset("0123456789abcdefABCDEF")
 _BRACES = re.compile(r"\{([0-9]+)(,([0-9]*))?\}")
@@ -48,26 +58,33 @@ class Flags:
     ignore_case: bool = False
     lines: bool = False
     spaced: bool = False
+    all_dots: bool = False
 
 
 def parse(text: str) -> Pattern:
     """The syntax tree of a pattern. Raises PatternError with the place of the fault."""
     if len(text) > MAX_LENGTH:
         raise PatternError(f"the pattern is longer than {MAX_LENGTH} characters")
-    reader = _Reader(text)
-    result = reader.disjunction(Flags())
-    if reader.at < len(text):
-        raise reader.error("unmatched )")
-    return result
+    reader = _Reader(text, unicode=False)
+    result = reader.whole()
+    return _Reader(text, unicode=True).whole() if reader.looks_around else result
 
 
 class _Reader:
-    __slots__ = ("at", "depth", "text")
+    __slots__ = ("at", "depth", "looks_around", "text", "unicode")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, unicode: bool) -> None:
         self.text = text
+        self.unicode = unicode
+        self.looks_around = False
         self.at = 0
         self.depth = 0
+
+    def whole(self) -> Pattern:
+        result = self.disjunction(Flags())
+        if self.at < len(self.text):
+            raise self.error("unmatched )")
+        return result
 
     def error(self, fault: str) -> PatternError:
         return PatternError(f"{fault} at character {self.at} of the pattern")
@@ -123,7 +140,7 @@ class _Reader:
                 case "x":
                     flags = replace(flags, spaced=on)
                 case "s":
-                    pass
+                    flags = replace(flags, all_dots=on)
                 case _:
                     return None
             letters += self.text[at] != "-"
@@ -150,7 +167,7 @@ class _Reader:
             case "$":
                 return Anchor("end", flags.lines)
             case ".":
-                return one_of(DOT)
+                return one_of(DOT if not self.unicode else ANY if flags.all_dots else ~NEWLINE)
             case "(":
                 return self._group(flags)
             case "[":
@@ -184,6 +201,7 @@ class _Reader:
                 if changed is None:
                     raise self.error("an unknown kind of group")
                 flags = changed
+            self.looks_around = self.looks_around or look is not None
         inner = self.disjunction(flags)
         if not self.eat(")"):
             raise self.error("a group without an end")
@@ -209,13 +227,14 @@ class _Reader:
         self.eat("?")
         if self.peek() and self.peek() in "*+?":
             raise self.error("a quantifier after a quantifier")
-        return loop(atom, low, high)
+        repeated = loop(atom, low, high)
+        return sequence([repeated, one_of(of("{"))]) if self.eat("{") else repeated
 
     def _escape(self, flags: Flags) -> Pattern:
         char = self.peek()
         self.at += 1
-        if char == "b" or char == "B":
-            return Boundary(unicode_word(), char == "B")
+        if char in _BOUNDARIES:
+            return Boundary(unicode_word(), _BOUNDARIES[char])
         if char == "A":
             return Anchor("start", False)
         if char == "z":
@@ -229,7 +248,8 @@ class _Reader:
 
     def _class_escape(self, char: str, flags: Flags) -> CharSet | None:
         """The set of a class escape whose letter has been read, ``None`` for another kind of escape."""
-        if (base := _CLASSES.get(char.lower())) is not None:
+        if char.lower() in _CLASSES:
+            base = UNICODE_CLASSES[char.lower()]() if self.unicode else _CLASSES[char.lower()]
             return self._cased(base, flags) if char.islower() else ~self._cased(base, flags)
         if char not in ("p", "P"):
             return None

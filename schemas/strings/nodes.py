@@ -78,6 +78,14 @@ class Complement(Regex):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Variable(Regex):
+    """The unknown of an equation, while it is being solved (`schemas.strings.loops`): in no finished language."""
+
+    edges: list[tuple[CharSet, Regex]]
+    """Its derivatives, filled in once the equation is written down."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Repeat(Regex):
     """``low`` to ``high`` times ``inner``; ``high`` is ``None`` for no bound."""
 

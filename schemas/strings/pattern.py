@@ -55,10 +55,10 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """Between a character of ``word`` and one that is none (or the text's edge); ``inside`` is the opposite."""
+    """Where a run of ``word`` characters begins or ends (edge), begins (opens), ends (closes); or where none does."""
 
     word: CharSet
-    inside: bool
+    at: Literal["edge", "inside", "opens", "closes"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from schemas.strings.automaton import TooComplex
 from schemas.strings.charset import CharSet
 from schemas.strings.derivative import transitions
+from schemas.strings.edges import as_last, ending
 from schemas.strings.elimination import Graph, accepted
 from schemas.strings.nodes import Regex
-from schemas.strings.regex import ALL, EMPTY, NONE, concat, intersection
+from schemas.strings.regex import ALL, NONE, concat, intersection
 
 MAX_STATES = 64
 
@@ -20,8 +21,10 @@ def before(part: Regex, past: Regex, future: Regex) -> list[tuple[Regex, Regex]]
     """
     if past == ALL:
         return [(ALL, concat(part, future))]
-    if past == EMPTY:
-        return [(EMPTY, future)] if part.facts.nullable else []
+    empty = [(past, future)] if part.facts.nullable else []
+    condition = as_last(past)
+    if condition is not None:
+        return [*empty, (ALL, concat(ending(part, condition[0]), future))]
     graph = automaton(past)
     found = []
     for state in graph:

@@ -7,6 +7,7 @@ standard library's ``unicodedata`` is years behind and knows no scripts.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 import regex  # type: ignore[import-untyped]
@@ -68,6 +69,13 @@ def unicode_property(name: str) -> CharSet:
 def unicode_word() -> CharSet:
     r"""The word characters of UTS #18, by which the validator's engine decides ``\b``."""
     return _scan(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
+
+
+UNICODE_CLASSES: dict[str, Callable[[], CharSet]] = {
+    "d": lambda: unicode_property("Nd"),
+    "w": unicode_word,
+    "s": lambda: unicode_property("White_Space"),
+}
 
 
 @lru_cache(maxsize=1)
