@@ -1,0 +1,63 @@
+"""Request bodies: read within a limit, then parsed as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+
+from server.errors import ApiError, ClientGone, bad_request
+
+# orjson reads an integer beyond 64 bits as a double; a schema's bound must keep its digits.
+_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+
+
+async def read_json_object(request: Request, max_bytes: int) -> dict[str, Any]:
+    """The request's body as a JSON object. Raises ApiError (400, 413) and ClientGone."""
+    body = await _read(request, max_bytes)
+    if not body:
+        raise bad_request("The request body is empty; a JSON object is needed.", code="invalid_json")
+    value = parse_json(body)
+    if not isinstance(value, dict):
+        raise bad_request("The request body must be a JSON object.", code="invalid_json")
+    return value
+
+
+def parse_json(body: bytes) -> Any:
+    """Parse ``body``; integers keep every digit. Raises ApiError 400 that says where the fault is."""
+    try:
+        value = orjson.loads(body)
+        if _LONG_NUMBER.search(body):
+            value = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise bad_request(f"The request body is not valid JSON: {error}", code="invalid_json") from None
+    return value
+
+
+async def _read(request: Request, max_bytes: int) -> bytes:
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > max_bytes:
+        raise _too_large(max_bytes)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > max_bytes:
+                raise _too_large(max_bytes)
+            parts.append(part)
+    except ClientDisconnect:
+        raise ClientGone from None
+    return b"".join(parts)
+
+
+def _too_large(max_bytes: int) -> ApiError:
+    return ApiError(
+        413,
+        f"The request body is larger than {max_bytes} bytes, the limit of this server.",
+        code="request_too_large",
+        headers={"connection": "close"},
+    )

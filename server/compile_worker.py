@@ -1,0 +1,63 @@
+"""The process that compiles schemas: ``python -m server.compile_worker SECONDS MEGABYTES``.
+
+It reads one job after another from standard input and writes each result to standard output, both as a four-byte
+length and a pickle. A job is ``(schema, undeclared)``; a result is a CompiledSchema, or the SchemaError that it raised.
+A job that takes too long or too much memory kills the process, nothing else: the parent starts another one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import resource
+import signal
+import struct
+import sys
+from typing import BinaryIO
+
+HEADER = struct.Struct("!I")
+
+
+def main() -> None:
+    """Serve jobs until standard input ends."""
+    seconds, megabytes = float(sys.argv[1]), int(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to the whole group; the parent closes our input
+    jobs, results = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # a stray print must not break the protocol
+
+    from schemas import SchemaError, compile_schema
+
+    limit = megabytes * 1024 * 1024
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    while (job := read(jobs)) is not None:
+        # No handler: the signal ends the process even inside native code, and even when the parent is gone.
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        schema, undeclared = pickle.loads(job)
+        result: object
+        try:
+            compiled = compile_schema(schema, undeclared=undeclared)
+            compiled.validate({})  # the validator must build too
+            result = compiled
+        except SchemaError as error:
+            result = error
+        except (RecursionError, MemoryError) as error:
+            result = SchemaError("", "", f"too complex ({type(error).__name__})")
+        except Exception as error:  # a schema's fault or ours, but never the end of this process
+            result = SchemaError("", "", f"cannot be compiled ({type(error).__name__}: {str(error)[:300]})")
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        write(results, pickle.dumps(result))
+
+
+def read(stream: BinaryIO) -> bytes | None:
+    header = stream.read(HEADER.size)
+    return stream.read(HEADER.unpack(header)[0]) if len(header) == HEADER.size else None
+
+
+def write(stream: BinaryIO, data: bytes) -> None:
+    stream.write(HEADER.pack(len(data)) + data)
+    stream.flush()
+
+
+if __name__ == "__main__":
+    main()

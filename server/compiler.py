@@ -1,0 +1,150 @@
+"""Schemas compiled off the event loop, in processes that may die of a schema without harm to anybody else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import pickle
+import sys
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from schemas import CompiledSchema, SchemaError
+from server.compile_worker import HEADER
+from server.metrics import Metrics
+
+log = logging.getLogger(__name__)
+
+Undeclared: TypeAlias = Literal["forbid", "allow"]
+Outcome: TypeAlias = CompiledSchema | SchemaError
+
+_MEGABYTES = 4096
+_START_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: asyncio.subprocess.Process
+
+    async def run(self, job: bytes, seconds: float) -> Outcome:
+        """Raises TimeoutError, and EOFError when the process dies of the job."""
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        try:
+            async with asyncio.timeout(seconds):
+                stdin.write(HEADER.pack(len(job)) + job)
+                await stdin.drain()
+                size = HEADER.unpack(await stdout.readexactly(HEADER.size))[0]
+                outcome: Outcome = pickle.loads(await stdout.readexactly(size))
+                return outcome
+        except (asyncio.IncompleteReadError, ConnectionError):
+            raise EOFError from None
+
+    async def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            self.process.kill()
+        await self.process.wait()
+
+
+class Compiler:
+    """A cache in front of a few compile processes.
+
+    Refusals are cached like successes, and a schema that is being compiled is not compiled twice. A hit costs one
+    serialisation of the schema. Waiting callers may be cancelled; the compilation goes on for whoever asks next.
+    """
+
+    def __init__(self, metrics: Metrics, *, workers: int = 2, seconds: float = 10.0, entries: int = 4096) -> None:
+        self._metrics = metrics
+        self._seconds = seconds
+        self._entries = entries
+        self._idle: list[_Worker] = []
+        self._all: set[_Worker | None] = set()
+        self._slots = asyncio.Semaphore(workers)
+        self._done: OrderedDict[str, Outcome] = OrderedDict()
+        self._running: dict[str, asyncio.Task[Outcome]] = {}
+        self._closed = False
+
+    async def compile(self, schema: dict[str, Any] | bool, undeclared: Undeclared) -> CompiledSchema:
+        """Raises SchemaError when the schema is refused, takes too long or is too large for the compile process."""
+        key = f"{undeclared}:{json.dumps(schema, ensure_ascii=False, separators=(',', ':'))}"
+        outcome = self._done.get(key)
+        if outcome is not None:
+            self._done.move_to_end(key)
+            self._metrics.grammar_cache_hits.inc()
+        else:
+            outcome = await asyncio.shield(self._task(key, schema, undeclared))
+        if isinstance(outcome, SchemaError):
+            raise SchemaError(outcome.path, outcome.keyword, outcome.reason)
+        return outcome
+
+    async def close(self) -> None:
+        """End the compile processes."""
+        self._closed = True
+        for task in list(self._running.values()):
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        await asyncio.gather(*(worker.kill() for worker in self._idle))
+        self._idle.clear()
+
+    def _task(self, key: str, schema: dict[str, Any] | bool, undeclared: Undeclared) -> asyncio.Task[Outcome]:
+        task = self._running.get(key)
+        if task is None:
+            self._metrics.grammar_cache_misses.inc()
+            task = asyncio.create_task(self._compile(key, pickle.dumps((schema, undeclared))))
+            self._running[key] = task
+            task.add_done_callback(lambda _: self._running.pop(key, None))
+        return task
+
+    async def _compile(self, key: str, job: bytes) -> Outcome:
+        async with self._slots:
+            started = time.perf_counter()
+            outcome = await self._outcome(job)
+            self._metrics.grammar_compile_seconds.observe(time.perf_counter() - started)
+        if isinstance(outcome, CompiledSchema):
+            # Build the validator here and now: it is needed at the end of a call, on the event loop.
+            await asyncio.to_thread(outcome.validate, {})
+        self._done[key] = outcome
+        if len(self._done) > self._entries:
+            self._done.popitem(last=False)
+        return outcome
+
+    async def _outcome(self, job: bytes) -> Outcome:
+        for last in (False, True):
+            worker = self._idle.pop() if self._idle else await self._start()
+            try:
+                outcome = await worker.run(job, self._seconds + 1)
+            except TimeoutError:
+                await worker.kill()
+                break
+            except EOFError:
+                code = await worker.process.wait()
+                log.warning("a compile process ended with code %s", code)
+                if code == -14:  # its own alarm
+                    break
+                if last:
+                    return SchemaError("", "", "too complex: it took the compile process down")
+            except BaseException:
+                await worker.kill()
+                raise
+            else:
+                self._idle.append(worker)
+                return outcome
+        return SchemaError("", "", f"too complex: not compiled within {self._seconds:g} s")
+
+    async def _start(self) -> _Worker:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "server.compile_worker",
+            str(self._seconds),
+            str(_MEGABYTES),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=2**20,
+        )
+        return _Worker(process)

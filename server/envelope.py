@@ -1,0 +1,67 @@
+"""What surrounds every request: its id, the key check, the last resort for faults, and the counting."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.auth import Keys
+from server.errors import ApiError, ClientGone
+from server.metrics import Metrics
+from server.serving import api_error
+
+GONE = 499  # nginx's status for a client that closed its connection; nobody reads it but the metrics
+
+
+class Envelope:
+    """ASGI middleware around the whole app. ``error_response`` writes errors in the shape that the path calls for."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        keys: Keys,
+        metrics: Metrics,
+        error_response: Callable[[ApiError], Response],
+    ) -> None:
+        self._app = app
+        self._keys = keys
+        self._metrics = metrics
+        self._error_response = error_response
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = f"req_{uuid.uuid4().hex}"
+        scope.setdefault("state", {})["request_id"] = request_id
+        started = time.perf_counter()
+        status = 0
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["x-request-id"] = request_id
+            await send(message)
+
+        try:
+            if scope["path"].startswith("/v1/"):
+                self._keys.check(Headers(scope=scope).get("authorization"))
+            await self._app(scope, receive, send_with_id)
+        except ClientGone:
+            status = GONE
+            self._metrics.disconnects.inc()
+        except Exception as fault:
+            if status:
+                raise
+            await self._error_response(api_error(fault))(scope, receive, send_with_id)
+        finally:
+            route = getattr(scope.get("route"), "path", "unmatched")
+            self._metrics.requests.labels(route, str(status or GONE)).inc()
+            self._metrics.request_seconds.labels(route).observe(time.perf_counter() - started)

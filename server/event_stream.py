@@ -1,0 +1,122 @@
+"""A streamed answer on the wire: what the frames are is the protocol's business, how they leave is ours."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from typing import Any, cast
+
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from server.errors import unavailable
+from server.outbox import SlowClient
+
+log = logging.getLogger(__name__)
+
+HEADERS = {
+    "cache-control": "no-cache",
+    "x-accel-buffering": "no",  # nginx would hold the frames back
+}
+
+
+class EventStream(Response):
+    """Server-sent events from an iterator of byte strings, each one write. ``frames`` begins the work.
+
+    The headers wait for the first of them, so that a fault before it is answered with a proper status:
+    ``fault_response`` makes that answer and ``fault_frame`` the last frame of a stream that fails later. When the
+    client leaves, or takes nothing for ``send_timeout`` seconds, the iterator is closed at once. ``on_close`` is called
+    when all is over, whatever happened.
+    """
+
+    media_type = "text/event-stream"
+    charset = "utf-8"
+
+    def __init__(
+        self,
+        frames: Callable[[], AsyncIterator[bytes]],
+        *,
+        fault_response: Callable[[Exception], Response],
+        fault_frame: Callable[[Exception], bytes],
+        on_close: Callable[[], None],
+        on_gone: Callable[[], None],
+        send_timeout: float,
+    ) -> None:
+        super().__init__(headers=HEADERS)
+        del self.headers["content-length"]
+        self._frames = frames
+        self._fault_response = fault_response
+        self._fault_frame = fault_frame
+        self._on_close = on_close
+        self._on_gone = on_gone
+        self._send_timeout = send_timeout
+        self._started = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        writer = asyncio.create_task(self._write(scope, receive, send))
+        watcher = asyncio.create_task(until_gone(receive))
+        try:
+            await asyncio.wait({writer, watcher}, return_when=asyncio.FIRST_COMPLETED)
+            if not writer.done():
+                self._on_gone()
+        except asyncio.CancelledError:
+            # The server stops. Say so rather than break off: a broken stream looks like a short answer.
+            await _ended(writer)
+            if self._started:
+                await self._last_words(send)
+            raise
+        finally:
+            await _ended(watcher)
+            await _ended(writer)
+            self._on_close()
+        if writer.done() and not writer.cancelled() and (fault := writer.exception()) is not None:
+            raise fault
+
+    async def _write(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            async with aclosing(cast("Any", self._frames())) as frames:
+                async for frame in frames:
+                    if not self._started:
+                        self._started = True
+                        start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+                        await self._send(send, start)
+                    await self._send(send, {"type": "http.response.body", "body": frame, "more_body": True})
+        except SlowClient:
+            log.warning("a client was dropped: it does not take its answer")
+            self._on_gone()
+            raise ConnectionResetError("the client does not take its answer") from None
+        except Exception as fault:
+            if not self._started:
+                await self._fault_response(fault)(scope, receive, send)
+                return
+            await self._send(send, {"type": "http.response.body", "body": self._fault_frame(fault), "more_body": True})
+        await self._send(send, {"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _send(self, send: Send, message: Message) -> None:
+        try:
+            async with asyncio.timeout(self._send_timeout):
+                await send(message)
+        except TimeoutError:
+            raise SlowClient from None
+
+    async def _last_words(self, send: Send) -> None:
+        frame = self._fault_frame(unavailable("The server is stopping; the answer is not complete."))
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(1):
+                await send({"type": "http.response.body", "body": frame, "more_body": True})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def until_gone(receive: Receive) -> None:
+    """Return when the client has closed its connection. The request's body must have been read."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(BaseException):
+        await task

@@ -1,0 +1,225 @@
+"""One choice's life: engine deltas → reader → stop strings → gate → steps that a protocol's writer can show."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, cast
+
+from decoding.events import CallFinished, CallStarted, Event, Finished, Reasoning, Text
+from decoding.reader import Reader
+from decoding.stops import StopScanner
+from server.engine_client import EngineClient, EngineDelta, EngineRequestError, Sampling, TokenLogprob
+from server.errors import GuaranteeError
+from server.gate import Gate, Violation
+from server.metrics import Metrics
+from server.plan import Plan, sample_again
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Events that came together, with the log probabilities of the tokens since the step before.
+
+    ``restart``: the choice begins anew, and what it gave before does not count. Only where everything is held.
+    """
+
+    events: list[Event]
+    logprobs: list[TokenLogprob]
+    restart: bool = False
+
+
+@dataclass(slots=True)
+class Usage:
+    """Tokens so far. What was sampled and thrown away counts as generated: it was paid for."""
+
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    reasoning: int = 0
+
+
+class Choice:
+    """One choice of an answer. ``usage`` is complete when ``steps`` has ended."""
+
+    def __init__(
+        self,
+        engine: EngineClient,
+        plan: Plan,
+        number: int,
+        metrics: Metrics,
+        *,
+        hold: bool,
+        max_retries: int,
+        asked_at: float,
+    ) -> None:
+        self.number = number
+        self.usage = Usage(prompt=len(plan.prompt))
+        self._engine = engine
+        self._plan = plan
+        self._metrics = metrics
+        self._max_retries = max_retries
+        self._asked_at = asked_at
+        self._sampling = plan.sampling_of(number)
+        self._hold = hold
+        self._gate = Gate(plan, hold=hold)
+        self._logprobs: list[TokenLogprob] = []
+        self._started = 0
+
+    async def steps(self) -> AsyncIterator[Step]:
+        """The choice as it is generated. The last step ends with ``Finished``; closing early aborts the generation.
+
+        Raises GuaranteeError when a check failed and sampling again did not help (or was too late), and the engine's
+        errors.
+        """
+        run = _Run(self._plan, self._plan.prompt, self._plan.grammar, self._sampling, 0, "")
+        for attempt in range(self._max_retries + 1):
+            violation: Violation | None = None
+            async with aclosing(self._events(run)) as batches:
+                try:
+                    async for events in batches:
+                        shown = self._gate.feed(events, cut=run.cut)
+                        if shown:
+                            yield self._step(shown)
+                except Violation as found:
+                    violation = found
+            if violation is None:
+                return
+            passed = violation.passed
+            self._logprobs.clear()  # of tokens that nobody will see
+            run = self._again(run, violation, attempt + 1)
+            if violation.name is None:
+                yield Step([], [], restart=True)
+            elif passed:
+                yield Step(passed, [])
+            if run.sampling.max_tokens <= 0:
+                yield self._step(self._gate.feed([Finished("length")]))
+                return
+        raise AssertionError("the last attempt either returns or raises")
+
+    def _step(self, events: list[Event]) -> Step:
+        logprobs, self._logprobs = self._logprobs, []
+        for event in events:
+            if isinstance(event, CallStarted):
+                self._started += 1
+            elif isinstance(event, CallFinished):
+                self._metrics.tool_calls.labels("complete").inc()
+            elif isinstance(event, Finished) and self._started > self._gate.complete:
+                self._metrics.tool_calls.labels("incomplete").inc()
+        return Step(events, logprobs)
+
+    async def _events(self, run: _Run) -> AsyncGenerator[list[Event]]:
+        """The events of one run in the engine, a list per delta that has any; ends after ``Finished``."""
+        request_id = f"{self._plan.request_id}-{self.number}" + (f"-{run.attempt}" if run.attempt else "")
+        deltas = self._engine.generate(run.prompt, run.sampling, grammar=run.grammar, request_id=request_id)
+        before = 0.0
+        async with aclosing(cast("Any", deltas)) as stream:
+            async for delta in stream:
+                now = time.perf_counter()
+                if before:
+                    self._metrics.inter_delta.observe(now - before)
+                elif self.number == 0 and run.attempt == 0:
+                    self._metrics.ttft.observe(now - self._asked_at)
+                before = now
+                events = run.read(delta)
+                self._count(delta, events)
+                if events:
+                    yield events
+                if run.over:
+                    return
+        raise EngineRequestError("the engine ended the answer without saying why")
+
+    def _count(self, delta: EngineDelta, events: Iterable[Event]) -> None:
+        self.usage.completion += len(delta.token_ids)
+        self._metrics.completion_tokens.inc(len(delta.token_ids))
+        self.usage.cached = max(self.usage.cached, min(delta.cached_tokens, self.usage.prompt))
+        if any(isinstance(event, Reasoning) for event in events):
+            self.usage.reasoning += len(delta.token_ids)
+        self._logprobs += delta.logprobs
+
+    def _again(self, run: _Run, violation: Violation, attempt: int) -> _Run:
+        """The run that replaces a failed one. Raises GuaranteeError when there is none."""
+        if not violation.expected:
+            self._metrics.violations.inc()
+        resumable = violation.name is not None or self._hold or (self._gate.silent and not violation.passed)
+        if not resumable or attempt > self._max_retries:
+            raise GuaranteeError(violation.fault)
+        self._metrics.resampled.inc()
+        left = self._sampling.max_tokens - self.usage.completion
+        if violation.name is None:
+            self._gate = Gate(self._plan, hold=self._hold)
+            self._started = 0
+            sampling = sample_again(self._sampling, attempt, left)
+            return _Run(self._plan, self._plan.prompt, self._plan.grammar, sampling, attempt, "")
+        before = run.text_before_call()
+        kept = self._engine.tokenizer.encode(before, add_special_tokens=False) if before else []
+        prompt = (*self._plan.prompt, *kept)
+        sampling = sample_again(self._sampling, attempt, min(left, self._engine.max_model_len - len(prompt)))
+        grammar = self._plan.grammar_from_call(violation.name)
+        return _Run(self._plan, prompt, grammar, sampling, attempt, before, self._gate.complete)
+
+
+class _Run:
+    """One pass through the engine: it reads the text, and cuts it at a stop string."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        prompt: tuple[int, ...],
+        grammar: str | None,
+        sampling: Sampling,
+        attempt: int,
+        before: str,
+        first_index: int = 0,
+    ) -> None:
+        self.prompt = prompt
+        self.grammar = grammar
+        self.sampling = sampling
+        self.attempt = attempt
+        self.over = False
+        self.cut = False
+        """A stop string ended the text."""
+        self._before = before
+        self._texts: list[str] = []
+        reasoning = plan.reasoning and not before
+        self._reader = Reader(plan.fmt, list(plan.tools.values()), first_index=first_index, reasoning=reasoning)
+        # Where a call is required there is no text that a stop string could end.
+        self._stops = StopScanner(plan.stops) if plan.stops and not plan.call_required else None
+        self._calls = first_index
+
+    def text_before_call(self) -> str:
+        """All text of the answer up to the opening of the call that was read last."""
+        return self._before + "".join(self._texts)[: self._reader.call_offset]
+
+    def read(self, delta: EngineDelta) -> list[Event]:
+        self._texts.append(delta.text)
+        events = self._reader.feed(delta.text, list(delta.token_ids))
+        if delta.finish_reason is not None:
+            events = [*events, *self._reader.finish(delta.finish_reason)]
+        return self._cut(events)
+
+    def _cut(self, events: list[Event]) -> list[Event]:
+        """The events up to a stop string in the visible text, if there is one."""
+        if self._stops is None:
+            self.over = any(isinstance(event, Finished) for event in events)
+            return events
+        out: list[Event] = []
+        for event in events:
+            if isinstance(event, Text):
+                visible, hit = self._stops.feed(event.text)
+                if visible:
+                    out.append(Text(visible))
+                if hit:
+                    self.over = self.cut = True
+                    return [*out, Finished("tool_calls" if self._calls else "stop")]
+                continue
+            if isinstance(event, CallStarted | Finished):
+                held = self._stops.flush()
+                if held:
+                    out.append(Text(held))
+            if isinstance(event, CallFinished):
+                self._calls += 1
+            self.over = self.over or isinstance(event, Finished)
+            out.append(event)
+        return out

@@ -1,0 +1,63 @@
+"""What the server counts, in Prometheus form. The engine's own metrics stand beside it on ``/metrics``."""
+
+from __future__ import annotations
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+_SHORT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+
+
+class Metrics:
+    """One server's counters. Each has a registry of its own, so that several servers can live in one process."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self.requests = Counter("strictcall_requests", "Requests answered.", ["route", "status"], registry=registry)
+        self.running = Gauge(
+            "strictcall_requests_running", "Requests whose answer is being generated.", registry=registry
+        )
+        self.queued = Gauge("strictcall_requests_queued", "Requests waiting for their turn.", registry=registry)
+        self.request_seconds = Histogram(
+            "strictcall_request_seconds",
+            "From request to the end of its answer.",
+            ["route"],
+            registry=registry,
+            buckets=_SECONDS,
+        )
+        self.ttft = Histogram(
+            "strictcall_ttft_seconds", "From request to the first token.", registry=registry, buckets=_SECONDS
+        )
+        self.inter_delta = Histogram(
+            "strictcall_inter_delta_seconds", "Between two deltas of one choice.", registry=registry, buckets=_SHORT
+        )
+        self.prompt_tokens = Counter("strictcall_prompt_tokens", "Tokens read in prompts.", registry=registry)
+        self.completion_tokens = Counter("strictcall_completion_tokens", "Tokens generated.", registry=registry)
+        self.tool_calls = Counter(
+            "strictcall_tool_calls",
+            "Calls: complete, or cut by the budget (incomplete).",
+            ["outcome"],
+            registry=registry,
+        )
+        self.violations = Counter(
+            "strictcall_guarantee_violations",
+            "Calls or texts that the grammar should have held and did not. They are never shown as an answer.",
+            registry=registry,
+        )
+        self.resampled = Counter(
+            "strictcall_resampled_calls", "Calls sampled again after a failed check.", registry=registry
+        )
+        self.disconnects = Counter(
+            "strictcall_client_disconnects", "Answers given up because the client was gone.", registry=registry
+        )
+        self.grammar_compile_seconds = Histogram(
+            "strictcall_grammar_compile_seconds", "Compiling one schema.", registry=registry, buckets=_SHORT
+        )
+        self.grammar_cache_hits = Counter("strictcall_grammar_cache_hits", "Schemas found compiled.", registry=registry)
+        self.grammar_cache_misses = Counter(
+            "strictcall_grammar_cache_misses", "Schemas that had to be compiled.", registry=registry
+        )
+
+    def exposition(self) -> bytes:
+        """Everything in Prometheus' text format, the engine's metrics of this process included."""
+        return generate_latest(self.registry) + generate_latest(REGISTRY)

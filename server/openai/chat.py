@@ -1,0 +1,72 @@
+"""``POST /v1/chat/completions``."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from server.bodies import read_json_object
+from server.event_stream import EventStream
+from server.generation import Choice
+from server.openai.answer import chat_answer
+from server.openai.errors import error_frame, error_response
+from server.openai.models import check_model
+from server.openai.request import ChatRequest, ask_of, parse_chat
+from server.openai.stream import ChunkWriter, chat_frames
+from server.outbox import Outbox
+from server.plan import Plan
+from server.serving import Serving, api_error, unless_gone
+
+
+async def chat_completions(serving: Serving, request: Request) -> Response:
+    """Answer one request, streamed or whole. Raises ApiError, ClientGone and the engine's errors."""
+    asked_at = time.perf_counter()
+    engine = serving.engine()
+    body = await read_json_object(request, serving.settings.max_body_bytes)
+    chat = parse_chat(body)
+    check_model(engine, chat.model)
+    ask = ask_of(chat)
+    answer_id = f"chatcmpl-{uuid.uuid4().hex}"
+    leave: Callable[[], None] = await unless_gone(request.receive, serving.admission.enter())
+    try:
+        plan = await unless_gone(request.receive, serving.plan(ask, answer_id))
+        choices = serving.choices(plan, asked_at=asked_at, hold=not chat.streamed)
+        if chat.streamed:
+            stream = _stream(serving, chat, choices, answer_id, engine.model_names[0], leave)
+            leave = _nothing  # the stream leaves when it is over
+            return stream
+        return await unless_gone(request.receive, _whole(chat, choices, plan, engine.model_names[0]))
+    finally:
+        leave()
+
+
+def _nothing() -> None:
+    pass
+
+
+async def _whole(chat: ChatRequest, choices: list[Choice], plan: Plan, model: str) -> Response:
+    answer = await chat_answer(choices, plan.request_id, int(time.time()), model, with_logprobs=bool(chat.logprobs))
+    return Response(answer, media_type="application/json")
+
+
+def _stream(
+    serving: Serving,
+    chat: ChatRequest,
+    choices: list[Choice],
+    answer_id: str,
+    model: str,
+    leave: Callable[[], None],
+) -> EventStream:
+    writer = ChunkWriter(answer_id, int(time.time()), model, choices=len(choices), with_usage=chat.with_usage)
+    return EventStream(
+        lambda: chat_frames(Outbox(choices), writer, choices, keepalive=serving.settings.keepalive_seconds),
+        fault_response=lambda fault: error_response(api_error(fault)),
+        fault_frame=lambda fault: error_frame(api_error(fault)),
+        on_close=leave,
+        on_gone=serving.metrics.disconnects.inc,
+        send_timeout=serving.settings.send_timeout,
+    )

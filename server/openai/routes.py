@@ -1,0 +1,34 @@
+"""OpenAI's routes, and OpenAI's shape for every error that another protocol does not claim."""
+
+from __future__ import annotations
+
+import orjson
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from server.openai.chat import chat_completions
+from server.openai.models import model_list, model_object
+from server.serving import Serving
+
+
+def openai_routes(serving: Serving) -> APIRouter:
+    router = APIRouter(prefix="/v1")
+
+    @router.post("/chat/completions", response_model=None)
+    async def chat(request: Request) -> Response:
+        return await chat_completions(serving, request)
+
+    @router.get("/models", response_model=None)
+    async def models() -> Response:
+        return _json(model_list(serving.engine(), serving.created))
+
+    @router.get("/models/{name:path}", response_model=None)
+    async def model(name: str) -> Response:
+        return _json(model_object(serving.engine(), name, serving.created))
+
+    return router
+
+
+def _json(body: object) -> Response:
+    return Response(orjson.dumps(body), media_type="application/json")

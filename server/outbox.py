@@ -1,0 +1,124 @@
+"""What the choices of a stream have produced and the client has not yet taken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from decoding.events import ArgumentsDelta, Event, Reasoning, Text
+from server.generation import Choice, Step
+
+_COALESCE_ABOVE = 64
+
+
+class SlowClient(Exception):
+    """The client reads so slowly that its answer piles up; it is dropped."""
+
+
+class Outbox:
+    """Runs choices in tasks and hands over their steps in order of arrival.
+
+    A client that keeps up gets each step as it comes. When more than a few dozen steps wait, neighbouring pieces of
+    one choice are joined, so that a slow client costs no more than its text; past ``limit`` events it is given up.
+    """
+
+    def __init__(self, choices: Sequence[Choice], limit: int = 100_000) -> None:
+        self._limit = limit
+        self._waiting: list[tuple[int, Step]] = []
+        self._events = 0
+        self._changed = asyncio.Event()
+        self._fault: BaseException | None = None
+        self._tasks = [asyncio.create_task(self._run(choice)) for choice in choices]
+        self._open = len(self._tasks)
+
+    async def take(self, seconds: float) -> list[tuple[int, Step]] | None:
+        """All that waits, as ``(choice, step)``; empty after ``seconds`` with nothing, ``None`` at the end.
+
+        Raises what a choice raised, once the steps before it have been taken, and SlowClient.
+        """
+        if not self._waiting and self._open and self._fault is None:
+            timer = asyncio.get_running_loop().call_later(seconds, self._changed.set)
+            await self._changed.wait()
+            timer.cancel()
+        self._changed.clear()
+        if self._waiting:
+            taken, self._waiting, self._events = self._waiting, [], 0
+            return _joined(taken) if len(taken) > _COALESCE_ABOVE else taken
+        if self._fault is not None:
+            raise self._fault
+        return None if not self._open else []
+
+    async def close(self) -> None:
+        """End all choices; each aborts its generation in the engine."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _run(self, choice: Choice) -> None:
+        try:
+            async for step in choice.steps():
+                self._waiting.append((choice.number, step))
+                self._events += len(step.events)
+                self._changed.set()
+                if self._events > self._limit:
+                    raise SlowClient
+        except Exception as fault:
+            if isinstance(fault, SlowClient):
+                self._waiting.clear()
+            self._fault = self._fault or fault
+        finally:
+            self._open -= 1
+            self._changed.set()
+
+
+def _joined(steps: Sequence[tuple[int, Step]]) -> list[tuple[int, Step]]:
+    """One step per choice, neighbouring pieces of the same kind in one event."""
+    by_choice: dict[int, Step] = {}
+    for choice, step in steps:
+        whole = by_choice.setdefault(choice, Step([], []))
+        whole.events.extend(step.events)
+        whole.logprobs.extend(step.logprobs)
+    return [(choice, Step(_merge(step.events), step.logprobs)) for choice, step in sorted(by_choice.items())]
+
+
+def _merge(events: list[Event]) -> list[Event]:
+    out: list[Event] = []
+    run: list[str] = []
+    last: Event | None = None
+    for event in events:
+        if last is not None and not _same_kind(last, event):
+            out.append(_one(last, run))
+            run = []
+        run.append(_piece(event))
+        last = event
+    if last is not None:
+        out.append(_one(last, run))
+    return out
+
+
+def _same_kind(a: Event, b: Event) -> bool:
+    if isinstance(a, ArgumentsDelta):
+        return isinstance(b, ArgumentsDelta) and a.index == b.index
+    return isinstance(a, Text | Reasoning) and type(a) is type(b)
+
+
+def _piece(event: Event) -> str:
+    match event:
+        case Text(text) | Reasoning(text):
+            return text
+        case ArgumentsDelta(_, fragment):
+            return fragment
+        case _:
+            return ""
+
+
+def _one(last: Event, run: list[str]) -> Event:
+    match last:
+        case Text():
+            return Text("".join(run))
+        case Reasoning():
+            return Reasoning("".join(run))
+        case ArgumentsDelta(index, _):
+            return ArgumentsDelta(index, "".join(run))
+        case _:
+            return last

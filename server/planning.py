@@ -1,0 +1,180 @@
+"""From what is asked to what the engine needs: compiled schemas, one grammar, a rendered prompt."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal
+
+from decoding import formats
+from decoding.formats import Format
+from decoding.grammar import json_grammar, offered_tools, tool_grammar
+from decoding.rendering import render_prompt
+from decoding.tools import NO_ARGUMENTS_AS_SHOWN, Tool, argument_schema
+from schemas import CompiledSchema, SchemaError
+from server.asking import Ask, JsonAnswer, SamplingAsk, ToolSpec
+from server.compiler import Compiler
+from server.engine_client import EngineClient, Sampling
+from server.errors import ApiError, bad_request
+from server.plan import Plan
+
+_LEAST_TOP_P = 1e-6  # the engine wants more than 0; this keeps the likeliest token alone
+
+
+class Planner:
+    """Makes plans for one engine. Rendering and tokenising happen in one thread of their own: tokenizers are not
+    safe to share between threads, and the event loop stays free."""
+
+    def __init__(
+        self,
+        engine: EngineClient,
+        compiler: Compiler,
+        *,
+        fmt: Format,
+        undeclared: Literal["forbid", "allow"],
+    ) -> None:
+        self._engine = engine
+        self._compiler = compiler
+        self._fmt = fmt
+        self._undeclared = undeclared
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="render")
+        self._vocabulary = len(engine.tokenizer)
+
+    async def plan(self, ask: Ask, request_id: str) -> Plan:
+        """Raises ApiError 400 for what cannot be generated: a schema, a token id, a length, a conversation."""
+        self._check_bias(ask.sampling)
+        tools = [await self._tool(spec) for spec in ask.tools]
+        answer = None if ask.json_answer is None else await self._answer(ask.json_answer)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._finish, ask, request_id, tools, answer)
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _tool(self, spec: ToolSpec) -> Tool:
+        try:
+            schema = argument_schema(spec.parameters)
+            compiled = await self._compiler.compile(schema, self._undeclared)
+        except SchemaError as error:
+            # Where the schema had to be wrapped (a reference to its root), the pointer is still the client's.
+            pointer = error.path if "allOf" in (spec.parameters or {}) else error.path.removeprefix("/allOf/0")
+            raise bad_request(
+                f"Invalid schema for function {spec.name!r}: {_where(pointer, error)}",
+                spec.where,
+                "invalid_function_parameters",
+            ) from None
+        shown = NO_ARGUMENTS_AS_SHOWN if spec.parameters is None else spec.parameters
+        return Tool(spec.name, spec.description, shown, spec.strict, compiled)
+
+    async def _answer(self, wanted: JsonAnswer) -> CompiledSchema:
+        try:
+            return await self._compiler.compile(wanted.schema, "allow")
+        except SchemaError as error:
+            raise bad_request(
+                f"Invalid schema for response_format: {_where(error.path, error)}", wanted.where
+            ) from None
+
+    def _finish(self, ask: Ask, request_id: str, tools: list[Tool], answer: CompiledSchema | None) -> Plan:
+        choice = ask.tool_choice
+        chosen = offered_tools(tools, choice)
+        prompt = self._render(ask, tools)
+        reasoning = self._reasons(prompt, ask.template_kwargs)
+        grammar: str | None = None
+        if chosen or (answer is not None and reasoning):
+            built = tool_grammar(chosen, choice, ask.parallel, self._fmt, reasoning, response=answer)
+            grammar = built.cfg.definition
+        elif answer is not None:
+            grammar = json_grammar(answer).cfg.definition
+        return Plan(
+            request_id=request_id,
+            prompt=prompt,
+            sampling=self._sampling(ask, len(prompt)),
+            fmt=self._fmt,
+            tools={tool.name: tool for tool in chosen},
+            tool_choice=choice,
+            parallel=ask.parallel,
+            grammar=grammar,
+            answer=answer,
+            stops=ask.stops,
+            n=ask.n,
+            reasoning=reasoning,
+        )
+
+    def _reasons(self, prompt: tuple[int, ...], template_kwargs: dict[str, Any]) -> bool:
+        """Whether the answer begins with reasoning: the prompt has opened it, or the template lets the model do so."""
+        marks = self._fmt.reasoning
+        if marks is None:
+            return False
+        end = str(self._engine.tokenizer.decode(list(prompt[-16:]))).rstrip()
+        if end.endswith(marks.open):
+            return True
+        template = self._engine.tokenizer.chat_template
+        switchable = "enable_thinking" in (template if isinstance(template, str) else str(template))
+        return switchable and not end.endswith(marks.close) and template_kwargs.get("enable_thinking") is not False
+
+    def _render(self, ask: Ask, tools: list[Tool]) -> tuple[int, ...]:
+        try:
+            ids = render_prompt(
+                self._engine.tokenizer, self._fmt, ask.messages, tools, ask.tool_choice, ask.template_kwargs
+            )
+        except (ValueError, RecursionError) as error:
+            raise bad_request(f"This conversation cannot be rendered: {str(error)[:500]}", "messages") from error
+        return tuple(ids)
+
+    def _sampling(self, ask: Ask, prompt_tokens: int) -> Sampling:
+        wanted = ask.sampling
+        return Sampling(
+            max_tokens=self._budget(ask, prompt_tokens),
+            temperature=wanted.temperature,
+            top_p=max(wanted.top_p, _LEAST_TOP_P),
+            top_k=wanted.top_k,
+            min_p=wanted.min_p,
+            presence_penalty=wanted.presence_penalty,
+            frequency_penalty=wanted.frequency_penalty,
+            repetition_penalty=wanted.repetition_penalty,
+            seed=None if wanted.seed is None else wanted.seed % 2**63,
+            logit_bias=wanted.logit_bias,
+            logprobs=wanted.logprobs,
+        )
+
+    def _budget(self, ask: Ask, prompt_tokens: int) -> int:
+        context = self._engine.max_model_len
+        left = context - prompt_tokens
+        if left < 1:
+            raise _too_long(
+                f"This model's maximum context length is {context} tokens. However, your messages"
+                f"{' and tools' if ask.tools else ''} resulted in {prompt_tokens} tokens. Please shorten them.",
+                "messages",
+            )
+        if ask.max_tokens is not None and ask.max_tokens > left:
+            raise _too_long(
+                f"This model's maximum context length is {context} tokens. However, you requested "
+                f"{prompt_tokens + ask.max_tokens} tokens ({prompt_tokens} in the messages, {ask.max_tokens} in the "
+                f"completion). Reduce '{ask.max_tokens_field}' to at most {left}, or leave it out.",
+                ask.max_tokens_field,
+            )
+        return left if ask.max_tokens is None else ask.max_tokens
+
+    def _check_bias(self, sampling: SamplingAsk) -> None:
+        for token in sampling.logit_bias or ():
+            if token >= self._vocabulary:
+                raise bad_request(
+                    f"'logit_bias' names token {token}; this model's tokens are 0 to {self._vocabulary - 1}.",
+                    "logit_bias",
+                    "invalid_value",
+                )
+
+
+def call_format(engine: EngineClient, name: str) -> Format:
+    """The format called ``name``, or the one that the model's chat template calls for. Raises ValueError."""
+    found: Any = formats.detect(engine.tokenizer) if name == "auto" else formats.get(name)
+    return found  # type: ignore[no-any-return]
+
+
+def _where(pointer: str, error: SchemaError) -> str:
+    keyword = f", keyword {error.keyword!r}" if error.keyword else ""
+    return f"at {pointer or '/'}{keyword}: {error.reason}"
+
+
+def _too_long(message: str, param: str) -> ApiError:
+    return bad_request(message, param, "context_length_exceeded")

@@ -1,0 +1,117 @@
+"""The parts of a running server that its routes share."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from starlette.datastructures import State
+from starlette.types import Receive
+
+from server.admission import Admission
+from server.asking import Ask
+from server.compiler import Compiler
+from server.engine_client import EngineClient, EngineDeadError, EngineRequestError
+from server.errors import ApiError, ClientGone, GuaranteeError, internal, unavailable
+from server.event_stream import until_gone
+from server.generation import Choice
+from server.metrics import Metrics
+from server.plan import Plan
+from server.planning import Planner, call_format
+from server.settings import Settings
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Serving:
+    """Everything behind the routes. ``state`` is the app's: its ``engine`` is ``None`` while the model loads, and its
+    ``draining`` is true once the server stops taking requests."""
+
+    settings: Settings
+    state: State
+    metrics: Metrics
+    admission: Admission
+    compiler: Compiler
+    created: int = field(default_factory=lambda: int(time.time()))
+    _planner: Planner | None = None
+    _planned_for: EngineClient | None = None
+
+    def engine(self) -> EngineClient:
+        """The engine. Raises ApiError 503 while there is none, and when the server is stopping."""
+        if self.state.draining:
+            raise unavailable("The server is stopping.")
+        engine: EngineClient | None = self.state.engine
+        if engine is None:
+            raise unavailable("The model is still loading.")
+        return engine
+
+    async def plan(self, ask: Ask, request_id: str) -> Plan:
+        """Raises ApiError."""
+        engine = self.engine()
+        if self._planner is None or self._planned_for is not engine:
+            fmt = call_format(engine, self.settings.tool_format)
+            self._planner = Planner(engine, self.compiler, fmt=fmt, undeclared=self.settings.undeclared_keys)
+            self._planned_for = engine
+        plan = await self._planner.plan(ask, request_id)
+        self.metrics.prompt_tokens.inc(len(plan.prompt))
+        return plan
+
+    def choices(self, plan: Plan, *, asked_at: float, hold: bool) -> list[Choice]:
+        """The plan's choices, ready to run. ``hold``: nobody sees anything before the end."""
+        engine = self.engine()
+        return [
+            Choice(
+                engine,
+                plan,
+                number,
+                self.metrics,
+                hold=hold,
+                max_retries=self.settings.max_retries,
+                asked_at=asked_at,
+            )
+            for number in range(plan.n)
+        ]
+
+    async def close(self) -> None:
+        await self.compiler.close()
+        if self._planner is not None:
+            self._planner.close()
+
+
+async def unless_gone(receive: Receive, work: Awaitable[T]) -> T:
+    """``work``'s result; cancels it and raises ClientGone when the client closes its connection first."""
+    task = asyncio.ensure_future(work)
+    watcher = asyncio.ensure_future(until_gone(receive))
+    try:
+        await asyncio.wait({task, watcher}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise ClientGone
+    finally:
+        for one in (watcher, task):
+            one.cancel()
+        await asyncio.gather(watcher, task, return_exceptions=True)
+
+
+def api_error(fault: BaseException) -> ApiError:
+    """What a client is told about ``fault``. Details of faults that are not the client's go to the log only."""
+    match fault:
+        case ApiError():
+            return fault
+        case EngineDeadError():
+            return unavailable("The engine has stopped; nothing can be generated.")
+        case EngineRequestError():
+            log.error("the engine failed a request: %s", fault)
+            return internal(f"The engine failed this request: {str(fault)[:500]}", "engine_error")
+        case GuaranteeError():
+            log.error("an answer broke its contract and was not shown: %s", fault)
+            return internal(f"No valid answer was generated: {str(fault)[:500]}", "guarantee_violation")
+        case _:
+            log.error("internal error", exc_info=fault)
+            return internal("The server had an internal error.", "internal_error")
