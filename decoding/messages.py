@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from decoding.formats import Format
+from decoding.signatures import signature
 from decoding.tools import Tool, ToolChoice
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -155,20 +156,13 @@ def plain_turns(turns: Sequence[Turn], fmt: Format, tools: Sequence[Tool], choic
 def tool_prompt(fmt: Format, tools: Sequence[Tool], choice: ToolChoice) -> str:
     """The part of the system prompt that lists the tools and says how to call them."""
     wording = fmt.wording
-    describe = _as_json if wording.tool_as_json else _in_short
+    describe = _as_json if wording.tool_as_json else signature
     required = f"\n{wording.required}" if choice.mode == "required" and wording.required else ""
     return wording.intro + "\n".join(map(describe, tools)) + wording.outro + required
 
 
 def _as_json(tool: Tool) -> str:
     return json.dumps(wire_tool(tool), ensure_ascii=False)
-
-
-def _in_short(tool: Tool) -> str:
-    """``- name(parameter, …): description``; types, enumerations and descriptions of parameters where there are any."""
-    properties = tool.parameters.get("properties") if isinstance(tool.parameters, dict) else None
-    names = list(properties) if isinstance(properties, dict) else []
-    return f"- {tool.name}({', '.join(names)}): {tool.description}"
 
 
 def wire_tool(tool: Tool) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def declares_nothing(schema: Mapping[str, Any]) -> bool:
         if any(part.get(key, False) is not False for key in ("additionalProperties", "unevaluatedProperties")):
             return False
     try:
-        return bool(jsonschema_rs.is_valid(dict(schema), {}))
+        return bool(jsonschema_rs.validator_for(dict(schema), offline=True).is_valid({}))
     except (ValueError, jsonschema_rs.ReferencingError):
         return False
 
