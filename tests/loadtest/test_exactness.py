@@ -1,0 +1,218 @@
+"""The evidence's own evidence: each kind of fault is found when it is put there on purpose."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from loadtest.exactness import compilers
+from loadtest.exactness.judge import Judge, NotStrict, readings, strict_json
+from loadtest.exactness.measure import Options, Outcome, measure
+from loadtest.exactness.pool import Died, run_all
+from loadtest.exactness.report import as_json, counterexamples, markdown
+from loadtest.exactness.spellings import shuffled, spellings, whole_spellings
+from loadtest.exactness.suite import Group, run_group
+from loadtest.exactness.tally import Tally, quantile
+from schemas import Residue, compile_schema
+from schemas.compiled import CompiledSchema
+from schemas.sample import grammar_of, matcher, sample, walk
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'"\\ud800"',
+        b'"\\udc00\\ud800"',
+        b'{"\\ud800":1}',
+        b"1e999",
+        b"-1e400",
+        b"1" * 400,
+        b"1" * 5000,
+        b"NaN",
+        b"Infinity",
+    ],
+)
+def test_strict_json_refuses(text: bytes) -> None:
+    with pytest.raises(NotStrict):
+        strict_json(text)
+
+
+@pytest.mark.parametrize("text", [b'"\t"', b'"\xff"', b"[1,]", b"01", b"", b"[" * 100_000, b'"a\nb"', b"1 1"])
+def test_strict_json_refuses_what_is_no_json(text: bytes) -> None:
+    with pytest.raises(NotStrict):
+        strict_json(text)
+
+
+def test_strict_json_tells_repeated_keys() -> None:
+    assert strict_json(b'{"a":1,"b":{"c":1,"c":2},"a":3}') == ({"a": 3, "b": {"c": 2}}, ["c", "a"])
+    assert strict_json(b'[{"a":1},{"a":1}]')[1] == []
+    assert list(readings(b'{"a":1,"b":[{"c":1,"c":2}],"a":3}')) == [
+        {"a": 3, "b": [{"c": 2}]},
+        {"a": 1, "b": [{"c": 1}]},
+    ]
+
+
+def test_spellings_are_the_same_value() -> None:
+    value = {"é": [1.0, "😀\n"], "b": {}}
+    texts = list(whole_spellings(value))
+    assert len(texts) == len(set(texts)) == 8
+    assert all(json.loads(text) == value for text in texts)
+    assert set(spellings(value)) < set(texts)
+    assert list(spellings(["\ud800"])) == []
+
+
+def test_shuffled_is_another_order_of_the_same() -> None:
+    value = {"a": 1, "b": [{"c": 1, "d": 2}], "e": {"f": 1}}
+    other = shuffled(value, random.Random(3))
+    assert other == value
+    assert json.dumps(other) != json.dumps(value)
+    assert json.dumps(shuffled({"a": [1, 2]}, random.Random(3))) == '{"a": [1, 2]}'
+
+
+def test_judge_follows_the_draft_and_asserts_formats() -> None:
+    four = Judge({"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 1, "exclusiveMinimum": True})
+    assert four.faults(1)
+    assert not four.faults(2)
+    dated = Judge({"format": "date"})
+    assert dated.faults("2025-02-31")
+    assert dated.only_format("2025-02-31")
+    assert not Judge({"$ref": "https://example.org/elsewhere.json"}).usable
+
+
+RECORD: dict[str, Any] = {
+    "id": "r",
+    "schema": {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+        "required": ["a"],
+        "additionalProperties": False,
+    },
+    "tests": [
+        {"data": {"a": 1, "b": "x"}, "valid": True},
+        {"data": {"a": "1"}, "valid": False},
+        {"data": {"a": 1, "c": 2}, "valid": True},
+    ],
+}
+
+
+def outcome(monkeypatch: pytest.MonkeyPatch, lark: str, residue: bool = False, record: Any = RECORD) -> Outcome:
+    left = [Residue("", "type", "left to the check")] if residue else []
+    compiled = CompiledSchema(schema=record["schema"], grammar=lark, residue=left)
+    made = compilers.Grammar(grammar_of(lark), len(lark), left, compiled)
+    monkeypatch.setitem(compilers.COMPILERS, "strictcall", lambda _: made)
+    return measure(record, "strictcall", Options(byte_walks=24, vocabulary_walks=6))
+
+
+GOOD = r"""start: "{\"a\":" N (",\"b\":" S)? "}" | "{\"b\":" S ",\"a\":" N "}"
+N: /[1-9]{1,9}/
+S: /"[a-z]{0,9}"/
+"""
+
+
+def test_a_right_grammar_has_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = outcome(monkeypatch, GOOD)
+    assert {e.kind for e in found.found} == {"bad data"}
+    assert found.counts == {"valid": 1, "invalid": 1, "shuffled": 1, "walks": 30, "bad data": 1}
+    assert found.mask_ns
+    assert found.first_mask_us > 0
+
+
+@pytest.mark.parametrize(
+    ("lark", "kinds"),
+    [
+        (
+            'start: "{\\"a\\":" /"?[0-9]"?/ "}"\n',
+            {"invalid accepted", "valid refused", "shuffled refused", "walk invalid", "walk not JSON"},
+        ),
+        ('start: "{\\"a\\":1,\\"b\\":\\"x\\"}"\n', {"shuffled refused"}),
+        (GOOD + 'X: "x"\n', set()),
+        ('start: "{\\"a\\":1,\\"a\\":2}"\n', {"valid refused", "shuffled refused", "walk repeats a declared key"}),
+        ('start: "{\\"a\\":1e999}"\n', {"valid refused", "shuffled refused", "walk not JSON"}),
+        ("start: nothing\n", {"grammar not taken"}),
+    ],
+)  # fmt: skip
+def test_a_wrong_grammar_is_found_out(monkeypatch: pytest.MonkeyPatch, lark: str, kinds: set[str]) -> None:
+    assert {e.kind for e in outcome(monkeypatch, lark).found} - {"bad data"} == kinds
+
+
+def test_a_checked_grammar_may_be_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = 'start: "{\\"a\\":" /[0-9]|"1"/ "}" | "{\\"a\\":1,\\"b\\":\\"x\\"}" | "{\\"b\\":\\"x\\",\\"a\\":1}"\n'
+    found = outcome(monkeypatch, wide, residue=True)
+    assert {e.kind for e in found.found} == {"bad data", "invalid accepted, checked"}
+    assert found.counts["walks"] > found.counts["walk caught by the check"] > 0
+
+
+def test_a_refusal_is_counted_by_kind() -> None:
+    record = {"id": "r", "schema": {"$ref": "https://example.org/elsewhere.json"}, "tests": []}
+    found = measure(record, "strictcall", Options())
+    assert found.refusal is not None
+    assert found.refusal.kind == "reference"
+    tally = Tally("strictcall")
+    tally.add(found)
+    assert "refused (reference): r" in "\n".join(counterexamples(tally, 0))
+    assert "| refused at compile | 1 of 1 (100.00 %) |" in markdown([tally])
+
+
+def test_tables_and_json_carry_the_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    tally = Tally("strictcall")
+    tally.add(outcome(monkeypatch, 'start: "{\\"a\\":\\"1\\"}"\n'))
+    table = markdown([tally])
+    assert "| invalid instances accepted by an exact grammar | 1 of 1 (100.00 %) |" in table
+    assert "| valid instances refused | 1 of 1 (100.00 %) |" in table
+    lines = "\n".join(counterexamples(tally, 0))
+    assert "invalid accepted: r test 1" in lines
+    assert json.loads(json.dumps(as_json(tally)))["counts"]["invalid accepted"] == 1
+
+
+def test_quantiles() -> None:
+    assert quantile([], 0.5) == 0
+    assert quantile([1.0, 2.0, 3.0, 4.0], 0.5) == 3.0
+    assert quantile([float(n) for n in range(1000)], 0.999) == 999.0
+
+
+def test_a_suite_group_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    tests = (("one", 1, True), ("text", "x", False), ("two", 2, False))
+    group = Group("draft2020-12", "required", "f.json", "g", {"type": "integer"}, tests)
+    made = compilers.Grammar(grammar_of("start: /[12]/\n"), 1)
+    monkeypatch.setitem(compilers.COMPILERS, "strictcall", lambda _: made)
+    assert [case for case, _, _ in run_group(group, "strictcall").wrong] == ["two"]
+
+
+def job(name: str, stage: Callable[[str], None]) -> str:
+    stage(f"at {name}")
+    if name == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if name == "hang":
+        time.sleep(600)
+    if name == "raise":
+        raise RuntimeError("no")
+    return name
+
+
+def test_crashes_and_hangs_do_not_end_a_run() -> None:
+    results = list(run_all(["a", "crash", "b", "hang", "raise", "c"], job, workers=2, time_limit=5))
+    assert sorted(r for r in results if isinstance(r, str)) == ["a", "b", "c"]
+    died = {r.job: (r.how, r.stage) for r in results if isinstance(r, Died)}
+    assert died == {"crash": ("crash", "at crash"), "hang": ("hang", "at hang"), "raise": ("crash", "at raise")}
+
+
+def test_samples_are_seeded_and_different() -> None:
+    grammar = compile_schema({"type": "object", "properties": {"a": {"type": "integer"}}}).grammar
+    assert sample(grammar, 3, seed=1) == sample(grammar, 3, seed=1)
+    assert len(set(sample(grammar, 3))) == 3
+    with pytest.raises(ValueError, match="nowhere"):
+        sample("start: nowhere\n", 1)
+
+
+def test_a_walk_says_how_it_ended() -> None:
+    assert walk(matcher('start: "ab"\n'), random.Random(0)).text == b"ab"
+    assert walk(matcher('start: "ab"\n'), random.Random(0)).ending == "done"
+    assert walk(matcher("start: /[ab]{9999}/\n"), random.Random(0), budget=5).ending == "unfinished"
+    assert walk(matcher("start: nowhere\n"), random.Random(0)).ending == "error"
