@@ -47,7 +47,7 @@ def serve(
     port: Annotated[int | None, typer.Option(help="Port; 0 takes a free one.  [default: 8000]")] = None,
     served_model_name: Annotated[
         list[str] | None,
-        typer.Option(help="Name clients ask for; repeat for aliases.  [default: the model's own name]"),
+        typer.Option(metavar="<str>", help="Name clients ask for; repeatable.  [default: the model's own name]"),
     ] = None,
     max_model_len: Annotated[
         int | None, typer.Option(help="Context in tokens, prompt and answer together.  [default: the model's]")
@@ -68,10 +68,27 @@ def serve(
         int | None, typer.Option(help="Times a call that fails its check is sampled again.  [default: 3]")
     ] = None,
     api_key: Annotated[
-        list[str] | None, typer.Option(help="Key that requests must carry; repeat for several.  [default: none needed]")
+        list[str] | None,
+        typer.Option(metavar="<str>", help="Key that requests must carry; repeatable.  [default: none needed]"),
     ] = None,
     max_body_bytes: Annotated[
         int | None, typer.Option(help="Largest request body in bytes.  [default: 8388608]")
+    ] = None,
+    max_running: Annotated[
+        int | None, typer.Option(help="Requests in the engine at once; more wait.  [default: 1024]")
+    ] = None,
+    max_queued: Annotated[
+        int | None, typer.Option(help="Requests that may wait; more are answered 429.  [default: 4096]")
+    ] = None,
+    send_timeout: Annotated[
+        float | None, typer.Option(help="Seconds until a client that reads nothing is dropped.  [default: 60]")
+    ] = None,
+    keepalive_seconds: Annotated[
+        float | None, typer.Option(help="Seconds of silence until a stream sends a comment line.  [default: 15]")
+    ] = None,
+    compile_workers: Annotated[int | None, typer.Option(help="Processes that compile schemas.  [default: 2]")] = None,
+    compile_timeout: Annotated[
+        float | None, typer.Option(help="Seconds one schema may take to compile.  [default: 10]")
     ] = None,
     shutdown_grace: Annotated[
         float | None, typer.Option(help="Seconds running answers get to finish when stopped.  [default: 4]")
@@ -98,6 +115,12 @@ def serve(
         "max_retries": max_retries,
         "api_keys": tuple(api_key) if api_key else None,
         "max_body_bytes": max_body_bytes,
+        "max_running": max_running,
+        "max_queued": max_queued,
+        "send_timeout": send_timeout,
+        "keepalive_seconds": keepalive_seconds,
+        "compile_workers": compile_workers,
+        "compile_timeout": compile_timeout,
         "shutdown_grace": shutdown_grace,
         "cache_dir": cache_dir,
         "log_level": log_level,
@@ -115,6 +138,20 @@ def serve(
     from server.process import run
 
     raise typer.Exit(run(settings))
+
+
+@app.command(
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    help="Say for each tool whether its schema is held exactly, checked afterwards, or refused, and why.",
+)
+def lint(context: typer.Context) -> None:
+    """Hand over to ``server.lint``, which takes a second to import."""
+    from server.lint import lint_command
+
+    command = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    command.command()(lint_command)
+    command(context.args, prog_name="strictcall lint")
 
 
 def main() -> None:

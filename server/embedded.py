@@ -97,7 +97,7 @@ def convert(source: Path, target: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
 
     tokenizer = AutoTokenizer.from_pretrained(source.parent, gguf_file=source.name)
-    # The file names its pre-tokenizer, "smollm": digits one by one, then GPT-2's byte level. The loader knows only that.
+    # It names its pre-tokenizer, "smollm": digits one by one, then GPT-2's byte level. The loader knows only this.
     tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
     )

@@ -12,6 +12,7 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,8 @@ from fastapi import FastAPI
 from server.app import create_app
 from server.embedded import EMBEDDED_NAME, EmbeddedModelError, prepare
 from server.logs import LOGGER, ConsoleOutput, configure
-from server.reaper import MARKER_VARIABLE, kill_marked, marked_processes
+from server.planning import call_format
+from server.reaper import MARKER_VARIABLE, end_trackers, kill_marked, marked_processes
 from server.settings import Settings
 from server.start_errors import StartError, bind, check_model, explain, without_prefix
 from server.threads import in_thread
@@ -49,7 +51,8 @@ class _HttpServer(uvicorn.Server):
 class _Stop:
     """The wish to stop: the first signal asks, a second one insists."""
 
-    def __init__(self) -> None:
+    def __init__(self, output: ConsoleOutput) -> None:
+        self._output = output
         self.asked = asyncio.Event()
         self.insisted = asyncio.Event()
 
@@ -58,6 +61,8 @@ class _Stop:
             self.insisted.set()
         else:
             LOGGER.info("stopping (once more to stop at once)")
+            # From here on the engine's complaints about its end say nothing new.
+            self._output.forward_problems = False
             self.asked.set()
 
 
@@ -82,7 +87,7 @@ def run(settings: Settings) -> int:
         except Exception as error:
             LOGGER.error("%s: %s", type(error).__name__, error, exc_info=settings.log_level == "debug")
             code = 1
-        kill_marked(marker, quiet=0.2 if marked_processes(marker) else 0.0)
+        _end_children(marker)
         guard.kill()
         guard.wait()
         output.stream.flush()
@@ -92,7 +97,7 @@ def run(settings: Settings) -> int:
 
 
 async def _serve(settings: Settings, listener: socket.socket, output: ConsoleOutput) -> int:
-    stop = _Stop()
+    stop = _Stop(output)
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.signal)
     app = create_app(settings, None)
@@ -134,6 +139,10 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
         engine = await _load(settings, started, output)
     finally:
         beat.cancel()
+    try:
+        format_name = call_format(engine, settings.tool_format).name
+    except ValueError as error:
+        raise StartError(f"--tool-format {settings.tool_format}: {error}") from error
     app.state.engine = engine
     output.forward_problems = True
     host, port = listener.getsockname()[:2]
@@ -142,7 +151,7 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
         f"[{host}]" if ":" in host else host,
         port,
         engine.model_names[0],
-        getattr(app.state, "format_name", settings.tool_format),
+        format_name,
         time.monotonic() - started,
     )
     await engine.wait_until_dead()
@@ -239,6 +248,16 @@ def _mark_children() -> str:
     # vLLM renames its processes; without this, that overwrites the environment where others can read it.
     os.environ["SPT_NOENV"] = "1"
     return marker
+
+
+def _end_children(marker: str) -> None:
+    kill_marked(marker, quiet=0.2 if marked_processes(marker) else 0.0)
+    if marked_processes(marker):
+        # What is left is Python's resource tracker, which ends when its last pipe is closed, and that is ours.
+        descriptor = resource_tracker.getfd()
+        if descriptor is not None:
+            os.close(descriptor)
+        end_trackers(marker, patience=2.0)
 
 
 def _start_reaper(marker: str) -> subprocess.Popen[bytes]:

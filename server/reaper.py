@@ -17,10 +17,10 @@ MARKER_VARIABLE = "STRICTCALL_RUN"
 POLL, QUIET = 0.25, 1.0
 
 
-def marked_processes(marker: str) -> list[int]:
-    """Process ids, other than the caller's, whose environment at their start held the marker."""
+def marked_processes(marker: str) -> dict[int, bytes]:
+    """Process ids, other than the caller's, whose environment at their start held the marker, with command lines."""
     needle = f"{MARKER_VARIABLE}={marker}".encode()
-    found = []
+    found = {}
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) == os.getpid():
             continue
@@ -29,19 +29,25 @@ def marked_processes(marker: str) -> list[int]:
                 environment = file.read()
             with open(f"/proc/{name}/stat", "rb") as file:
                 state = file.read().rpartition(b")")[2].split()[0]
+            with open(f"/proc/{name}/cmdline", "rb") as file:
+                command = file.read()
         except OSError:
             continue
         if state != b"Z" and needle in environment.split(b"\0"):
-            found.append(int(name))
+            found[int(name)] = command
     return found
 
 
 def kill_marked(marker: str, quiet: float) -> int:
-    """Kill marked processes until none has been seen for ``quiet`` seconds; returns how many there were."""
+    """Kill marked processes until none has been seen for ``quiet`` seconds; returns how many there were.
+
+    Python's resource trackers are spared: they end by themselves with their last user, after they have removed the
+    shared memory that those who were killed could not.
+    """
     killed: set[int] = set()
     clean_since = time.monotonic()
-    while time.monotonic() - clean_since < quiet:
-        pids = marked_processes(marker)
+    while True:
+        pids = [pid for pid, command in marked_processes(marker).items() if b"resource_tracker" not in command]
         for pid in pids:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -50,8 +56,21 @@ def kill_marked(marker: str, quiet: float) -> int:
         if pids:
             killed.update(pids)
             clean_since = time.monotonic()
+        if time.monotonic() - clean_since >= quiet:
+            return len(killed)
         time.sleep(0.05)
-    return len(killed)
+
+
+def end_trackers(marker: str, patience: float) -> None:
+    """Wait ``patience`` seconds for marked resource trackers to end, then kill them."""
+    deadline = time.monotonic() + patience
+    while (left := marked_processes(marker)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for pid in left:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
 
 
 def main(parent: int, marker: str) -> None:
@@ -60,6 +79,7 @@ def main(parent: int, marker: str) -> None:
     while os.getppid() == parent:
         time.sleep(POLL)
     kill_marked(marker, QUIET)
+    end_trackers(marker, patience=1.0)
 
 
 if __name__ == "__main__":

@@ -76,8 +76,8 @@ def _check_hub(model: str) -> None:
 
 def _unreachable(model: str) -> StartError:
     return StartError(
-        f"--model {model} is no local folder and cannot be downloaded: Hugging Face cannot be reached, and the model is "
-        "not in the local cache; give a folder"
+        f"--model {model} is no local folder and cannot be downloaded: Hugging Face cannot be reached, and its cache "
+        "does not hold the model; give a folder"
     )
 
 
@@ -92,7 +92,7 @@ _KNOWN = (
         re.compile(
             r"(?:No available memory for the cache blocks|KV cache is needed|memory for kv|Free memory on device)"
         ),
-        "too little memory for the KV cache: give a smaller --max-model-len, or after -- another --kv-cache-memory-bytes",
+        "too little memory for the KV cache: give a smaller --max-model-len, or after -- a --kv-cache-memory-bytes",
     ),
 )
 _EXCEPTION = re.compile(r"(?:^|\] |ERROR [\d:\- ]+\[[^\]]*\] )((?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception)): (.+)$")
