@@ -43,13 +43,17 @@ def _path(detail: ErrorDetails, body: Any, prefix: str) -> str:
     parts: list[str | int] = []
     value = body
     location: Sequence[str | int] = detail["loc"]
+    entered = False  # whether ``value`` is an object whose branch of a union may still be named
     for position, part in enumerate(location):
         last = position == len(location) - 1
+        if entered and isinstance(value, dict) and part in (value.get("type"), value.get("role")):
+            entered = False
+            continue
         inside = _member(value, part)
         if inside is _NOTHING and not (last and detail["type"] == "missing"):
             continue
         parts.append(part)
-        value = inside
+        value, entered = inside, True
     if detail["type"] in ("union_tag_invalid", "union_tag_not_found"):
         parts.append(detail["ctx"]["discriminator"].strip("'"))
     return join_path(prefix, *parts)
