@@ -1,6 +1,6 @@
 """String languages: patterns, lengths, formats and literal sets as regular sets, and their JSON spelling."""
 
-from schemas.strings.automaton import TooComplex
+from schemas.errors import TooComplex
 from schemas.strings.language import Language
 from schemas.strings.pattern import PatternError
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TypeAlias
 
-from schemas.strings.automaton import TooComplex
+from schemas.errors import TooComplex
 from schemas.strings.edges import as_first, first_of, meet_first, meet_last
 from schemas.strings.loops import least_solution
 from schemas.strings.nodes import Nothing, Regex

@@ -10,19 +10,12 @@ import random
 from collections import deque
 from functools import lru_cache
 
+from schemas.errors import TooComplex
 from schemas.strings.derivative import transitions
 from schemas.strings.nodes import Empty, Nothing, Regex
 
 BUDGET = 200_000
 """Units of work for one question: about half a second."""
-
-
-class TooComplex(Exception):
-    """A question about a language would cost more than its budget. ``reason`` says which."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 class Work:

@@ -13,6 +13,7 @@ from schemas.strings.assertions import language
 from schemas.strings.charset import of
 from schemas.strings.derivative import matches
 from schemas.strings.ecma import parse
+from schemas.strings.formats import named
 from schemas.strings.nodes import Regex
 from schemas.strings.regex import ALL, EMPTY, NONE, chars, complement, concat, intersection, length, union
 
@@ -49,9 +50,13 @@ class Language:
     @staticmethod
     def named_format(name: str, draft: str | None = None) -> Language | None:
         """The strings of a ``format``; ``None`` where the format is unknown or not exactly known (an annotation)."""
-        from schemas.strings.formats import named
+        found = named(name, draft)
+        return None if found is None else Language(found)
 
-        return named(name, draft)
+    @property
+    def key(self) -> bytes:
+        """A digest of the structure: the same in every process, fit for sorting and caching."""
+        return self.regex.facts.key
 
     def __and__(self, other: Language) -> Language:
         return Language(intersection([self.regex, other.regex]))

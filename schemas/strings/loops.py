@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 
-from schemas.strings.automaton import TooComplex
+from schemas.errors import TooComplex
 from schemas.strings.charset import ANY, CharSet
 from schemas.strings.derivative import transitions
 from schemas.strings.edges import starting

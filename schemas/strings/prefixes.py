@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.strings.automaton import TooComplex
+from schemas.errors import TooComplex
 from schemas.strings.charset import CharSet
 from schemas.strings.derivative import transitions
 from schemas.strings.edges import as_last, ending

@@ -2,12 +2,56 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
-if TYPE_CHECKING:
-    from schemas.strings.language import Language
+from schemas.strings.assertions import language
+from schemas.strings.ecma import parse
+from schemas.strings.formats import dates, network, uris
+from schemas.strings.nodes import Regex
+from schemas.strings.regex import concat, intersection, length, union
+
+_WHOLE = {
+    "date": dates.DATE,
+    "time": dates.TIME,
+    "date-time": dates.DATE_TIME,
+    "duration": dates.DURATION,
+    "ipv4": network.IPV4,
+    "ipv6": network.IPV6,
+    "uuid": network.UUID,
+    "uri": uris.URI,
+    "uri-reference": uris.URI_REFERENCE,
+    "iri": uris.IRI,
+    "iri-reference": uris.IRI_REFERENCE,
+    "uri-template": uris.URI_TEMPLATE,
+    "json-pointer": uris.JSON_POINTER,
+    "relative-json-pointer": uris.RELATIVE_JSON_POINTER,
+}
+MAX_HOSTNAME = 253
+MAX_LOCAL_PART = 64
 
 
-def named(name: str, draft: str | None = None) -> Language | None:
-    """The language of a format; ``None`` where the name is unknown or the format not exactly known."""
+@lru_cache(maxsize=64)
+def named(name: str, draft: str | None = None) -> Regex | None:
+    """The language of a format; ``None`` where the name is unknown, or the format not regular (``regex``, IDN).
+
+    ``draft`` is one of "4", "6", "7", "2019-09" and "2020-12": up to draft 6 a host name may have any label with
+    hyphens in third and fourth place. Every other format means the same in all drafts, also in those that do not list
+    it yet.
+    """
+    if name in _WHOLE:
+        return _whole(_WHOLE[name])
+    if name == "hostname":
+        return _hostname(network.HOSTNAME_RFC1034 if draft in ("4", "6") else network.HOSTNAME)
+    if name == "email":
+        domain = union([_hostname(network.HOSTNAME), _whole(network.ADDRESS_LITERAL)])
+        local = intersection([_whole(network.LOCAL_PART), length(1, MAX_LOCAL_PART)])
+        return concat(local, _whole("@"), domain)
     return None
+
+
+def _whole(pattern: str) -> Regex:
+    return language(parse(f"^(?:{pattern})$"))
+
+
+def _hostname(pattern: str) -> Regex:
+    return intersection([_whole(pattern), length(1, MAX_HOSTNAME)])
