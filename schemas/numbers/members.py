@@ -1,0 +1,113 @@
+"""Members of number sets: all of them, short ones, random ones."""
+
+from __future__ import annotations
+
+import math
+import random
+from fractions import Fraction
+
+from schemas.numbers import lattice as lat
+from schemas.numbers.doubles import MAX
+from schemas.numbers.lattice import EVERY, Lattice, Union
+from schemas.numbers.multiples import decimal_places
+from schemas.numbers.regions import Region, multiples_from, some
+
+_SEARCH = 10_000
+"""Multiples looked at for each member wanted, before a set counts as too large to enumerate."""
+
+
+def widened(terms: Union) -> Union:
+    """Integers where all terms are integers, else every number."""
+    whole = all(term.step is not None and term.step.denominator == 1 for term in terms)
+    return frozenset({Lattice(Fraction(1))}) if whole else lat.FULL
+
+
+def enumerate_all(regions: tuple[Region, ...], limit: int) -> list[Fraction] | None:
+    found: set[Fraction] = set()
+    for region in regions:
+        if region.point is not None:
+            found.add(region.point)
+        elif not region.is_bounded or any(term.step is None for term in region.terms):
+            return None
+        else:
+            for term in region.terms:
+                for tried, value in enumerate(multiples_from(region, term)):
+                    if tried > limit + _SEARCH:
+                        return None
+                    if term.contains(value):
+                        found.add(value)
+                    if len(found) > limit:
+                        return None
+        if len(found) > limit:
+            return None
+    return sorted(found)
+
+
+def shortest(regions: tuple[Region, ...]) -> str:
+    texts = [text(value) for region in regions for value in _short(region)]
+    if not texts:
+        raise ValueError("the set is empty")
+    return min(texts, key=lambda t: (len(t), t))
+
+
+def _short(region: Region) -> list[Fraction]:
+    """Members with few digits, at least one."""
+    if region.point is not None:
+        return [region.point]
+    found = []
+    for term in lat.ordered(region.terms):
+        candidates = [Fraction(n) for n in range(-9, 10)]
+        for end in (region.start[0], region.end[0]):
+            if not math.isinf(end):
+                candidates.extend(_near(Fraction(end), term))
+        good = [c for c in candidates if region.spans(c) and term.contains(c) and abs(c) <= MAX]
+        found.extend(good or [some(region, term)])
+    return found
+
+
+def _near(end: Fraction, term: Lattice) -> list[Fraction]:
+    if term.step is not None:
+        lowest = math.floor(end / term.step)
+        return [(lowest + k) * term.step for k in range(-3, 5)]
+    found: list[Fraction] = []
+    for places in range(-20, 20):
+        grain = Fraction(1, 10) ** places
+        found.extend((math.floor(end / grain) + k) * grain for k in (-1, 0, 1, 2))
+    return found
+
+
+def text(value: Fraction) -> str:
+    """JSON text of a finite decimal, with an exponent where that is shorter."""
+    places = decimal_places(value)
+    sign, digits = "-" if value < 0 else "", str(abs(value * 10**places).numerator)
+    padded = digits.rjust(places + 1, "0")
+    plain = padded if not places else f"{padded[:-places]}.{padded[-places:]}"
+    power = len(digits) - 1 - places
+    short = digits.rstrip("0") or "0"
+    scaled = f"{short[0]}{'.' + short[1:] if short[1:] else ''}e{power}"
+    whole_is_long = len(padded) - places > 17
+    small = places > 17
+    return sign + (scaled if value and (whole_is_long or small) and len(scaled) < len(plain) else plain)
+
+
+def sample(regions: tuple[Region, ...], rng: random.Random) -> Fraction:
+    if not regions:
+        raise ValueError("the set is empty")
+    region = rng.choice(regions)
+    if region.point is not None:
+        return region.point
+    term = rng.choice(lat.ordered(region.terms))
+    low = None if math.isinf(region.start[0]) else Fraction(region.start[0])
+    high = None if math.isinf(region.end[0]) else Fraction(region.end[0])
+    if low is None:
+        low = Fraction(-1000) if high is None else min(high, Fraction(0)) - 1000
+    if high is None:
+        high = max(low, Fraction(0)) + 1000
+    width = min(high - low, Fraction(10) ** rng.randrange(1, 20))
+    grain = term.step or Fraction(10) ** (math.floor(math.log10(width)) - rng.randrange(1, 5))
+    start = low if rng.random() < 0.5 or term == EVERY else high - width
+    for _ in range(100):
+        value = (math.floor(start / grain) + rng.randrange(math.floor(width / grain) + 2)) * grain
+        if region.spans(value) and term.contains(value):
+            return value
+    return some(region, term)

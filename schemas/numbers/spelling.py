@@ -1,0 +1,338 @@
+"""How the numbers of a set are written in JSON (RFC 8259, section 6), as regular expressions.
+
+Exact sets meet inexact readers here: text with a fraction or an exponent is read as an IEEE double. A spelling is
+let through only when both its exact value and the double that it reads as are in the set, and every double of the set
+keeps the spelling that ``json.dumps`` and ``JSON.stringify`` print for it (but for those between 1.7e308 and the
+largest, and multiples beyond 2^53). Digits are bounded, because models ramble in them:
+
+* integers have at most :data:`WHOLE` digits (all that a double can hold where the set has nothing smaller), larger
+  values are written with an exponent; multiples other than of 10^-k at most :data:`MULTIPLE_WHOLE`;
+* at most :data:`PLACES` digits after a point; integers may have zeros there;
+* an exponent follows a normalised mantissa: one digit, not 0, before the point and at most :data:`MANTISSA` after;
+* ``-0`` and ``-0.0`` are spellings of zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from schemas.errors import TooComplex
+from schemas.numbers import lattice as lat
+from schemas.numbers.digits import Decimal, Pattern, Tail, either, group, numbers
+from schemas.numbers.doubles import MAX, at_least, at_most, nearest, shortest
+from schemas.numbers.exponents import MANTISSA, exponents, magnitude, scaled
+from schemas.numbers.lattice import Lattice
+from schemas.numbers.multiples import decimal_places, multiples, power_of_ten
+from schemas.numbers.regions import Region
+
+WHOLE = 80
+MULTIPLE_WHOLE = 18
+PLACES = 24
+ZEROS = 3
+"""Zeros after the digits that a multiple needs."""
+EXACT = 2**53 - 1
+"""Decimals with at most this many units in the last place are printed back as they were written."""
+
+_DIGITS_OF_MAX = 309
+_NATIVE_STEP = 20_000
+"""Largest step given to llguidance's own automaton of multiples; far beyond, its lexer runs out of fuel."""
+_SHORT = 2_000
+"""Bytes of expressions of multiples up to which they are preferred to llguidance's own automaton."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Spellings that all of ``every`` match and none of ``none``; or multiples that llguidance's ``%json`` spells."""
+
+    every: tuple[Pattern, ...]
+    none: tuple[Pattern, ...] = ()
+    native: str = ""
+
+
+def parts(regions: tuple[Region, ...], *, plain: bool) -> list[Part]:
+    """The spellings of the numbers in ``regions``; with ``plain`` only integers, without fraction and exponent.
+
+    Raises :class:`TooComplex` when multiples are asked for that no expression of bearable size spells.
+    """
+    signs: dict[Pattern, set[str]] = {}
+    rest: list[Part] = []
+    for region in regions:
+        for sign, side in _sides(region):
+            for pattern in _simple(side, plain):
+                signs.setdefault(pattern, set()).add(sign)
+            for term in lat.ordered(side.terms):
+                if side.point is None and not _is_simple(term):
+                    rest.extend(_periodic(sign, side, term, plain))
+    simple = either([_signed(found, pattern) for pattern, found in signs.items()])
+    return [Part((simple,)), *rest] if simple is not None else rest
+
+
+def _is_simple(term: Lattice) -> bool:
+    step = term.step
+    return not term.without and (step is None or (step.numerator == 1 and power_of_ten(step.denominator) is not None))
+
+
+def _simple(side: Region, plain: bool) -> list[Pattern]:
+    """Spellings for which one expression is enough."""
+    found: list[Pattern | None] = []
+    if side.point is not None:
+        found.append(_point(side.point, plain))
+    else:
+        for term in filter(_is_simple, lat.ordered(side.terms)):
+            if plain or term.step == 1:
+                found.append(_integers(side, plain))
+            else:
+                found.append(_reals(side) if term.step is None else _decimals(side, term.step))
+    return [pattern for pattern in found if pattern is not None]
+
+
+def _signed(signs: set[str], pattern: Pattern) -> Pattern:
+    if signs == {""}:
+        return pattern
+    return ("-?" if "" in signs else "-") + group(pattern)
+
+
+def _sides(region: Region) -> Iterator[tuple[str, Region]]:
+    """The region's numbers from zero up, and the mirror image of those from zero down."""
+    zero = Fraction(0)
+    if region.end > (zero, 0):
+        yield "", Region(max(region.start, (zero, 0)), region.end, region.terms)
+    if region.start < (zero, 1):
+        start, end = (-region.end[0], 1 - region.end[1]), (-region.start[0], 1 - region.start[1])
+        yield "-", Region(max(start, (zero, 0)), end, region.terms)
+
+
+# bounds
+
+
+def _whole_bounds(side: Region, digits: int) -> tuple[int, int]:
+    """Lowest and highest integer of the region with at most so many digits."""
+    low = math.ceil(side.start[0])
+    if not side.start <= (low, 0):
+        low += 1
+    if low >= 10**digits and digits == WHOLE:
+        digits = _DIGITS_OF_MAX
+    cap = min(10**digits - 1, MAX.numerator)
+    if math.isinf(side.end[0]):
+        return low, cap
+    high = math.floor(side.end[0])
+    if not (high, 1) <= side.end:
+        high -= 1
+    return low, min(high, cap)
+
+
+def _double_bounds(side: Region) -> tuple[Fraction, Fraction]:
+    """The printed doubles at the two ends of the region."""
+    low = at_least(Fraction(side.start[0]), side.start[1] == 1)
+    high = MAX if math.isinf(side.end[0]) else min(MAX, at_most(Fraction(side.end[0]), side.end[1] == 0))
+    return low, high
+
+
+# kinds of numbers
+
+
+def _reals(side: Region) -> Pattern | None:
+    low, high = _double_bounds(side)
+    least, most = _whole_bounds(side, WHOLE)
+    cap = Fraction(10**WHOLE) - Fraction(1, 10**PLACES)
+    decimal_high = min(high, cap)
+    merged = math.ceil(low) == least and math.floor(decimal_high) == most
+    if merged:
+        decimals = numbers(low, decimal_high, Tail(PLACES, 0))
+    else:
+        decimals = either(
+            [
+                numbers(Fraction(least), Fraction(most), Tail(0, 0)),
+                numbers(low, decimal_high, Tail(PLACES, 0, required=True)),
+            ]
+        )
+    return either([decimals, *scaled(low, high, Tail(MANTISSA, 0))])
+
+
+def _integers(side: Region, plain: bool) -> Pattern | None:
+    least, most = _whole_bounds(side, WHOLE)
+    if plain:
+        return numbers(Fraction(least), Fraction(most), Tail(0, 0))
+    low, high = _double_bounds(side)
+    whole = either(_whole(least, most, math.ceil(low), math.floor(high)))
+    return either([whole, *_whole_exponents(low, high)])
+
+
+def _whole(least: int, most: int, low: int, high: int) -> list[Pattern | None]:
+    """Integers, bare ones from ``least`` to ``most`` and ones with zeros after a point from ``low`` to ``high``."""
+    high = min(high, 10**WHOLE - 1)
+    if (least, most) == (low, high):
+        return [numbers(Fraction(least), Fraction(most), Tail(0, ZEROS))]
+    return [
+        numbers(Fraction(least), Fraction(most), Tail(0, 0)),
+        numbers(Fraction(low), Fraction(high), Tail(0, ZEROS, required=True)),
+    ]
+
+
+def _whole_exponents(low: Fraction, high: Fraction) -> list[Pattern | None]:
+    """Exponents that make an integer of any mantissa: from 16 on with a fraction, from 0 without."""
+    start = Fraction(10**16)
+    small_high = min(high, start - 1)
+    return [
+        *exponents(max(low, Fraction(1)), small_high, Tail(0, 0)),
+        *scaled(max(low, start), high, Tail(16, 0)),
+    ]
+
+
+def _decimals(side: Region, step: Fraction) -> Pattern | None:
+    """Multiples of 10^-k, k > 0."""
+    places = decimal_places(step)
+    if places > PLACES:
+        raise TooComplex(f"multiples of {step} have more than {PLACES} digits after the point")
+    low, high = _multiple_bounds(side, step)
+    least, most = _whole_bounds(side, MULTIPLE_WHOLE)
+    cap = Fraction(EXACT, 10**places)
+    if high <= cap:
+        decimals = numbers(low, high, Tail(places, ZEROS))
+    else:
+        decimals = either(
+            [
+                numbers(Fraction(least), Fraction(most), Tail(0, 0)),
+                numbers(low, min(high, cap), Tail(places, ZEROS, required=True)),
+            ]
+        )
+    small: list[Pattern | None] = []
+    for power in range(1, places + 1):
+        lowest = Fraction(1, 10**power)
+        highest = 10 * lowest - step
+        digits = min(places - power, 15)
+        small.extend(exponents(max(low, lowest), min(high, highest), Tail(digits, 0)) if power >= 5 else [])
+    double_low, double_high = _double_bounds(side)
+    return either([decimals, *small, *_whole_exponents(double_low, double_high)])
+
+
+def _multiple_bounds(side: Region, step: Fraction) -> tuple[Fraction, Fraction]:
+    """The lowest and the highest multiple in the region."""
+    low = math.ceil(Fraction(side.start[0]) / step) * step
+    if (low, 0) < side.start:
+        low += step
+    if math.isinf(side.end[0]):
+        return low, MAX
+    high = math.floor(Fraction(side.end[0]) / step) * step
+    if (high, 1) > side.end:
+        high -= step
+    return low, high
+
+
+def _periodic(sign: str, side: Region, term: Lattice, plain: bool) -> list[Part]:
+    """Multiples of a step that is no power of ten, and numbers that are no multiples."""
+    if term.step is None:
+        return _no_multiples(sign, side, term, plain)
+    if plain:
+        whole = lat.meet(term, Lattice(Fraction(1)))
+        if whole is None:
+            return []
+        term = whole
+    step = term.step or Fraction(1)
+    low, high = _multiple_bounds(side, step)
+    places = decimal_places(step)
+    none = tuple(pattern for other in sorted(term.without) for pattern in _one(multiples(other)))
+    try:
+        every = multiples(step)
+    except TooComplex:
+        if term.without or places:
+            raise
+        return _native(sign, low, high, step, plain)
+    if not term.without and not places and sum(map(len, every)) > _SHORT and step <= _NATIVE_STEP:
+        return _native(sign, low, high, step, plain)
+    cap = Fraction(EXACT, 10**places)
+    top = Fraction(10**MULTIPLE_WHOLE - 1)
+    if plain:
+        spelled = numbers(low, min(high, top), Tail(0, 0))
+    elif high <= cap:
+        spelled = numbers(low, high, Tail(places, ZEROS))
+    else:
+        spelled = either(
+            [
+                numbers(low, min(high, top), Tail(0, 0)),
+                numbers(low, min(high, cap), Tail(places, ZEROS, required=True)),
+            ]
+        )
+    if spelled is None:
+        return []
+    return [Part((sign + group(spelled), *(sign + group(p) for p in every)), tuple(sign + group(p) for p in none))]
+
+
+def _one(patterns: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
+    """A complement is taken of one expression only."""
+    if len(patterns) > 1:
+        raise TooComplex("the complement of multiples with more than one condition is not spelled")
+    return patterns
+
+
+def _native(sign: str, low: Fraction, high: Fraction, step: Fraction, plain: bool) -> list[Part]:
+    if step > _NATIVE_STEP:
+        raise TooComplex(f"multiples of {step}: the limit is {_NATIVE_STEP}")
+    bare = min(high, Fraction(10**MULTIPLE_WHOLE - 1))
+    pointed = min(high, Fraction(EXACT))
+    found = []
+    for top, tail in ((bare, ""), (pointed, rf" /\.0{{1,{ZEROS}}}/")):
+        if low <= top and not (plain and tail):
+            schema = f'{{"type":"integer","minimum":{low},"maximum":{math.floor(top)},"multipleOf":{step}}}'
+            minus = '"-" ' if sign else ""
+            found.append(Part((), native=f"{minus}%json {schema}{tail}"))
+    return found
+
+
+def _no_multiples(sign: str, side: Region, term: Lattice, plain: bool) -> list[Part]:
+    """Numbers that are multiples of none of some steps: free below the smallest step, digit for digit above."""
+    found: list[Part] = []
+    smallest = min(term.without)
+    free = Region(max(side.start, (Fraction(0), 1)), min(side.end, (smallest, 0)), lat.FULL)
+    if free.start < free.end and not plain:
+        pattern = _reals(free)
+        if pattern is not None:
+            found.append(Part((sign + group(pattern),)))
+    above = Region(max(side.start, (smallest, 1)), side.end, lat.FULL)
+    if above.start >= above.end:
+        return found
+    none = tuple(sign + group(p) for other in sorted(term.without) for p in _one(multiples(other)))
+    if plain:
+        least, most = _whole_bounds(above, MULTIPLE_WHOLE)
+        spelled = numbers(Fraction(least), Fraction(most), Tail(0, 0))
+    else:
+        low, high = _double_bounds(above)
+        choices = []
+        for places in (15, 14, 13, 12, 10, 8, 6, 4, 2, 1):
+            top = min(high, Fraction(EXACT, 10**places))
+            choices.append(numbers(low, top, Tail(places, 0, required=True)))
+            if top == high:
+                break
+        least, most = _whole_bounds(above, MULTIPLE_WHOLE)
+        spelled = either([numbers(Fraction(least), Fraction(most), Tail(0, 0)), *choices])
+    if spelled is not None:
+        found.append(Part((sign + group(spelled),), none))
+    return found
+
+
+def _point(value: Fraction, plain: bool) -> Pattern | None:
+    """The spellings of one number, zero or above."""
+    integral = value.denominator == 1
+    if plain:
+        return str(value.numerator) if integral else None
+    printed = nearest(value)
+    readable = not math.isinf(printed) and value in (shortest(printed), Fraction(printed))
+    patterns: list[Pattern | None] = []
+    if integral:
+        if len(str(value.numerator)) <= _DIGITS_OF_MAX:
+            patterns.append(str(value.numerator))
+        if readable and value < 10**WHOLE:
+            patterns.append(rf"{value.numerator}\.0{{1,{ZEROS}}}")
+    if value == 0:
+        return either(patterns)
+    text = shortest(printed) if readable else value
+    if not integral and decimal_places(text) <= PLACES + MANTISSA:
+        digits = Decimal.of(text, decimal_places(text), up=True)
+        patterns.append(rf"{digits.whole}\.{digits.fraction}0{{0,{ZEROS}}}")
+    if readable or not integral:
+        places = decimal_places(text / Fraction(10) ** magnitude(text))
+        patterns.extend(exponents(text, text, Tail(places, 0)))
+    return either(patterns)

@@ -1,0 +1,52 @@
+"""Number spellings as llguidance 1.7.6 takes them: a regular expression, a Lark terminal, or a Lark rule.
+
+Regular expressions there know no intersection and complement, terminals do (``&``, ``~``), and only rules may hold
+``%json``. Nested ``%lark`` blocks bring a terminal into a rule.
+"""
+
+from __future__ import annotations
+
+from schemas.errors import TooComplex
+from schemas.numbers.regions import Region
+from schemas.numbers.spelling import Part, parts
+
+_NOTHING = r"/[^\s\S]/"
+
+
+def regex(regions: tuple[Region, ...], *, plain: bool) -> str:
+    found = parts(regions, plain=plain)
+    if not found:
+        return _NOTHING[1:-1]
+    if len(found) > 1 or not _is_regex(found[0]):
+        raise TooComplex("these multiples take more than one regular expression")
+    return found[0].every[0]
+
+
+def terminal(regions: tuple[Region, ...], *, plain: bool) -> str:
+    found = parts(regions, plain=plain)
+    if any(part.native for part in found):
+        raise TooComplex("these multiples are spelled by a rule only")
+    return " | ".join(map(_terminal, found)) or _NOTHING
+
+
+def rule(regions: tuple[Region, ...], *, plain: bool) -> str:
+    found = parts(regions, plain=plain)
+    return " | ".join(map(_element, found)) or _NOTHING
+
+
+def _is_regex(part: Part) -> bool:
+    return len(part.every) == 1 and not part.none and not part.native
+
+
+def _terminal(part: Part) -> str:
+    if _is_regex(part):
+        return f"/{part.every[0]}/"
+    return "(" + " & ".join([*(f"/{p}/" for p in part.every), *(f"~/{p}/" for p in part.none)]) + ")"
+
+
+def _element(part: Part) -> str:
+    if part.native:
+        return part.native
+    if _is_regex(part):
+        return f"/{part.every[0]}/"
+    return f"%lark {{\nstart: NUMBER\nNUMBER: {_terminal(part)}\n}}"
