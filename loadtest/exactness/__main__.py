@@ -6,12 +6,14 @@ import argparse
 import gzip
 import itertools
 import json
+import shlex
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from loadtest.exactness.compilers import COMPILERS, CompilerName
+from loadtest.exactness.document import document
 from loadtest.exactness.measure import Options, Outcome, Record
 from loadtest.exactness.pool import Died, run_all
 from loadtest.exactness.report import as_json, counterexamples, markdown
@@ -42,7 +44,9 @@ def main() -> int:
     table = markdown(list(tallies.values()))
     print(f"\n{table}")
     if arguments.markdown:
-        Path(arguments.markdown).write_text(table)
+        Path(arguments.markdown).write_text(
+            document(list(tallies.values()), shlex.join(["python", "-m", "loadtest.exactness", *sys.argv[1:]]))
+        )
     if arguments.json:
         Path(arguments.json).write_text(json.dumps([as_json(t) for t in tallies.values()], indent=1))
     return 130 if interrupted else 0
@@ -112,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--time-limit", type=float, default=60, help="seconds a schema may take before it is a hang")
     parser.add_argument("--examples", type=int, default=0, metavar="N", help="print N of a kind (default: all of ours)")
     parser.add_argument("--json", metavar="FILE", help="everything, with every counter-example")
-    parser.add_argument("--markdown", metavar="FILE", help="the tables")
+    parser.add_argument("--markdown", metavar="FILE", help="the tables and what they mean, as a document")
     return parser
 
 

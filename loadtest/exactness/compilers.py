@@ -57,13 +57,13 @@ def _llguidance(schema: Json) -> Grammar | Refusal:
     source = llguidance.LLMatcher.grammar_from_json_schema(text, overrides={"whitespace_flexible": False})
     error = llguidance.LLMatcher.validate_grammar(source)
     if error:
-        return Refusal(_kind("", error), "", "", error.splitlines()[0])
+        return Refusal(_kind("", error.splitlines()[0]), "", "", error.splitlines()[0])
     return Grammar(source, len(text))
 
 
 def _kind(keyword: str, reason: str) -> RefusalKind:
     words = reason.lower()
-    if keyword in {"$ref", "$dynamicRef", "$recursiveRef"}:
+    if keyword in {"$ref", "$dynamicRef", "$recursiveRef", "$schema"}:
         return "reference"
     if "unsatisfiable" in words:
         return "unsatisfiable"

@@ -119,6 +119,8 @@ def _suite_table(tallies: Sequence[Tally]) -> Iterator[str]:
     for part in ("required", "annotation", "optional", "format"):
         for draft in DRAFTS:
             cells = [suite_summary(t.suite, draft, part) for t in tallies]
+            if not cells[0][0]:
+                continue
             shown = " | ".join(f"{refused}, {wrong} of {tried}" for _, refused, tried, wrong in cells)
             yield f"| {draft}, {part} | {cells[0][0]:,} | {shown} |"
 
