@@ -24,6 +24,8 @@ numbers, exponents, escapes, surrogates, repeated short keys."""
 
 STYLES: tuple[Style, ...] = ("short", "wild", "sharp")
 
+_Table: TypeAlias = Literal["short", "wild", "sharp", "prose", "closing", "quote"]
+
 Ending: TypeAlias = Literal["done", "unfinished", "dead end", "error"]
 
 
@@ -104,16 +106,19 @@ def sample(grammar: str, count: int, seed: int = 0) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def _choices(mask: bytes, style: Style | Literal["closing"]) -> tuple[list[int], list[float]]:
+def _choices(mask: bytes, style: _Table) -> tuple[list[int], list[float]]:
     """The tokens of a mask and their weights, added up from the left."""
     allowed = [8 * i + bit for i, byte in enumerate(mask) if byte for bit in range(8) if byte >> bit & 1]
-    # So many choices are the inside of a string.
-    table = _weights("prose" if style == "short" and len(allowed) > 60 else style)
+    inside = len(allowed) > 60  # of a string: nowhere else are there so many choices
+    table = _weights(_INSIDE.get(style, style) if inside else style)
     return allowed, list(itertools.accumulate(table[token] for token in allowed))
 
 
+_INSIDE: dict[_Table, _Table] = {"short": "prose", "closing": "quote"}
+
+
 @cache
-def _weights(style: Style | Literal["closing", "prose"]) -> list[float]:
+def _weights(style: _Table) -> list[float]:
     """Weight of each token: only the ratios among the tokens allowed at a step matter."""
     table = [1.0] * 257
     match style:
@@ -151,6 +156,9 @@ def _weights(style: Style | Literal["closing", "prose"]) -> list[float]:
                 table[byte] = 1
             table[ord('"')] = 5
             table[ord(" ")] = 0.5
+        case "quote":
+            table = [1e-6] * 257
+            table[ord('"')] = 1
         case "closing":
             # Ends first, then what leads to an end; an opening bracket only where nothing else is allowed.
             table = [1e-6] * 257
