@@ -3,5 +3,6 @@
 from schemas.compile import compile_schema
 from schemas.compiled import CompiledSchema, Guarantee, Residue
 from schemas.errors import SchemaError
+from schemas.limits import Limits
 
-__all__ = ["CompiledSchema", "Guarantee", "Residue", "SchemaError", "compile_schema"]
+__all__ = ["CompiledSchema", "Guarantee", "Limits", "Residue", "SchemaError", "compile_schema"]

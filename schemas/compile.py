@@ -1,25 +1,77 @@
-"""Stand-in until the exact compiler lands: llguidance's own JSON Schema compiler behind the package's interface."""
+"""Compiling a schema: the steps in order, and the cache around them."""
 
 from __future__ import annotations
 
-import json
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import llguidance
 
-from schemas.compiled import CompiledSchema
+from schemas.algebra import Algebra
+from schemas.cache import Cache, text_key
+from schemas.compiled import CompiledSchema, Residue
+from schemas.document import load
 from schemas.errors import SchemaError
+from schemas.goals import Goals, Mode
+from schemas.lengths import Lengths
+from schemas.limits import Limits
+from schemas.lowering import Lowering
+from schemas.ordering import key, ordered
+
+Undeclared: TypeAlias = Literal["allow", "forbid"]
+
+DEFAULT_LIMITS = Limits()
+_CACHE = Cache(1024)
 
 
 def compile_schema(
-    schema: dict[str, Any] | bool, *, undeclared: Literal["allow", "forbid"] = "allow"
+    schema: dict[str, Any] | bool, *, undeclared: Undeclared = "allow", limits: Limits = DEFAULT_LIMITS
 ) -> CompiledSchema:
-    document = {} if schema is True else schema
-    if document is False:
-        raise SchemaError("", "", "the schema allows no value")
-    body = json.dumps(document | {"x-guidance": {"whitespace_flexible": False}})
-    grammar = f"start: value\nvalue: %json {body}\n"
+    """Compile ``schema`` into a grammar of exactly its values.
+
+    With ``undeclared="forbid"``, objects that declare properties and say nothing of further ones are closed: as if
+    they had ``unevaluatedProperties: false``, except for names that are required without being declared.
+
+    Results are cached by the schema's meaning; safe to call from several threads.
+
+    Raises:
+        SchemaError: malformed, unsatisfiable, a reference that cannot be resolved, or over ``limits``.
+    """
+    text = (text_key(schema), undeclared, limits)
+    known = _CACHE.get(text)
+    if known is not None:
+        return known
+    try:
+        compiled = _compile(schema, undeclared, limits)
+    except RecursionError as error:
+        raise SchemaError("", "", "over the limit of nesting: subschemas refer to each other too deeply") from error
+    _CACHE.put(text, compiled)
+    return compiled
+
+
+def _compile(schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limits) -> CompiledSchema:
+    document = ordered(load(schema, limits))
+    meaning = key(document)
+    known = _CACHE.get((meaning, undeclared, limits))
+    if known is not None:
+        return CompiledSchema(schema, known.grammar, known.residue, known.minimal_length, known.key)
+    goals = Goals(document, limits)
+    root = goals.atom(document.root, Mode.CLUSTER if undeclared == "forbid" else Mode.OPEN)
+    lengths = Lengths(Algebra(goals), root)
+    length = lengths.check(root)
+    lowering = Lowering(lengths)
+    grammar = lowering.run(root)
+    residue = list(lowering.residue)
+    _check(grammar)
+    compiled = CompiledSchema(schema, grammar, residue, length, f"{meaning}-{undeclared}")
+    _CACHE.put((meaning, undeclared, limits), compiled)
+    return compiled
+
+
+def _check(grammar: str) -> None:
+    """The grammar engine must take the text: what it refuses would fail in the middle of a request."""
     error = llguidance.LLMatcher.validate_grammar(llguidance.grammar_from("grammar", grammar))
     if error:
-        raise SchemaError("", "", error)
-    return CompiledSchema(schema=schema, grammar=grammar)
+        raise SchemaError("", "", f"over a limit of the grammar engine: {error.splitlines()[0]}")
+
+
+__all__ = ["DEFAULT_LIMITS", "Residue", "Undeclared", "compile_schema"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
-import jsonschema_rs
+from schemas.document import validator_for
 
 Guarantee: TypeAlias = Literal["exact", "checked"]
 
@@ -27,6 +27,10 @@ class CompiledSchema:
     schema: dict[str, Any] | bool
     grammar: str
     residue: list[Residue] = field(default_factory=list)
+    minimal_length: int = 1
+    """Bytes of the shortest value's text, as far as the grammar is exact; a lower bound where it is checked."""
+    key: str = ""
+    """Equal for schemas that differ only in annotations and in the order of members, compiled in the same way."""
 
     @property
     def guarantee(self) -> Guarantee:
@@ -34,7 +38,7 @@ class CompiledSchema:
 
     @cached_property
     def _validator(self) -> Any:
-        return jsonschema_rs.validator_for(self.schema)
+        return validator_for(self.schema)
 
     def validate(self, value: Any) -> list[str]:
         """The faults of ``value`` against the schema as it was written, one sentence each; empty when valid."""

@@ -1,0 +1,159 @@
+"""The algebra of one compilation: goals to shapes, and cheap, sure answers to "is it empty", "is it contained"."""
+
+from __future__ import annotations
+
+from schemas.arrays import ArrayState
+from schemas.compiled import Residue
+from schemas.formula import Formula, Or, Unknown, conjunction
+from schemas.goals import ANYTHING, NOTHING, GoalId, Goals
+from schemas.objects import ObjectState
+from schemas.reading import Kind, Reader
+from schemas.scalars import Scalars
+from schemas.shapes import ArrayShape, ObjectShape
+from schemas.solving import TooManyCases, cases, reduce
+from schemas.strings import Language, TooComplex
+
+MAX_CASES = 1500
+"""Cases per goal and kind, found and failed together; beyond, choices are dropped and become residue."""
+_PROBE_CASES = 24
+"""Cases that a quick look for a satisfying one tries."""
+_PROBE_DEPTH = 4
+
+
+class Algebra:
+    """Shared by all steps. Every answer is computed once; answers do not depend on the order of questions' timing."""
+
+    def __init__(self, goals: Goals) -> None:
+        self.goals = goals
+        self.reader = Reader(goals, self._clash)
+        self._empty: dict[GoalId, bool] = {}
+        self._asking: set[GoalId] = set()
+        self._depth = 0
+        self._arrays: dict[GoalId, tuple[ArrayShape, ...]] = {}
+        self._objects: dict[GoalId, tuple[ObjectShape, ...]] = {}
+        self._clashes: dict[tuple[Formula, Formula], bool] = {}
+
+    # quick answers: True is sure, False may mean "not seen"
+
+    def is_empty(self, goal: GoalId) -> bool:
+        """Whether no value satisfies ``goal``; False also where that is not quick to see."""
+        if goal in (NOTHING, ANYTHING) or self.goals[goal].kind == "atom":
+            return goal == NOTHING
+        known = self._empty.get(goal)
+        if known is not None:
+            return known
+        if goal in self._asking or self._depth >= _PROBE_DEPTH:
+            return False
+        self._asking.add(goal)
+        self._depth += 1
+        try:
+            empty = (
+                scalars_empty(self.reader.scalars(goal))
+                and not self._satisfiable(self.reader.formula(goal, "array"), "array")
+                and not self._satisfiable(self.reader.formula(goal, "object"), "object")
+            )
+        finally:
+            self._depth -= 1
+            self._asking.discard(goal)
+        self._empty[goal] = empty
+        return empty
+
+    def disjoint(self, left: GoalId, right: GoalId) -> bool:
+        return self.is_empty(self.goals.conjunction((left, right)))
+
+    def contains(self, outer: GoalId, inner: GoalId) -> bool:
+        """Whether every value of ``inner`` is one of ``outer``."""
+        if outer in (inner, ANYTHING) or inner == NOTHING:
+            return True
+        if outer == NOTHING or inner == ANYTHING:
+            return False
+        entry = self.goals[inner]
+        if entry.kind == "and" and outer in entry.parts:
+            return True
+        if not (self.reader.is_scalar(outer) or self.reader.is_scalar(inner)):
+            return False
+        return self.is_empty(self.goals.conjunction((inner, self.goals.negate(outer))))
+
+    def _satisfiable(self, formula: Formula, kind: Kind) -> bool:
+        if isinstance(formula, bool):
+            return formula
+        try:
+            return any(self._closes(state) for state in cases(formula, self._fresh(kind), self.goals, _PROBE_CASES))
+        except TooManyCases:
+            return True
+
+    def _closes(self, state: object) -> bool:
+        assert isinstance(state, ArrayState | ObjectState)
+        return state.possible()
+
+    def _clash(self, kind: Kind, left: Formula, right: Formula) -> bool:
+        key = (left, right)
+        known = self._clashes.get(key)
+        if known is None:
+            both = conjunction((left, right))
+            known = both is False or not self._satisfiable(both, kind)
+            self._clashes[key] = self._clashes[right, left] = known
+        return known
+
+    def _fresh(self, kind: Kind) -> ArrayState | ObjectState:
+        return ArrayState(self) if kind == "array" else ObjectState(self)
+
+    # shapes
+
+    def arrays(self, goal: GoalId) -> tuple[ArrayShape, ...]:
+        known = self._arrays.get(goal)
+        if known is None:
+            found: dict[ArrayShape, None] = {}
+            for state in self._states(goal, "array"):
+                assert isinstance(state, ArrayState)
+                found.update(dict.fromkeys(state.shapes()))
+            known = self._arrays[goal] = tuple(found)
+        return known
+
+    def objects(self, goal: GoalId) -> tuple[ObjectShape, ...]:
+        known = self._objects.get(goal)
+        if known is None:
+            found: dict[ObjectShape, None] = {}
+            for state in self._states(goal, "object"):
+                assert isinstance(state, ObjectState)
+                found.update(dict.fromkeys(state.shapes()))
+            known = self._objects[goal] = tuple(found)
+        return known
+
+    def _states(self, goal: GoalId, kind: Kind) -> list[ArrayState | ObjectState]:
+        formula = self.reader.formula(goal, kind)
+        if formula is False:
+            return []
+        try:
+            return list(cases(formula, self._fresh(kind), self.goals, MAX_CASES))  # type: ignore[arg-type]
+        except TooManyCases:
+            return self._widened(formula, goal, kind)
+
+    def _widened(self, formula: Formula, goal: GoalId, kind: Kind) -> list[ArrayState | ObjectState]:
+        """Only what holds in every case; the rest is residue."""
+        residue = Residue(self.goals.path(goal), "", "too many combinations of alternatives")
+        parts = getattr(formula, "parts", (formula,)) if not isinstance(formula, Or) else ()
+        certain = [part for part in parts if not isinstance(part, Or)]
+        state = self._fresh(kind)
+        weak = conjunction([*certain, Unknown(residue)])
+        return list(cases(weak, state, self.goals, MAX_CASES))  # type: ignore[arg-type]
+
+
+def language_empty(language: Language) -> bool:
+    """Whether no string is in it; False where that is too costly to decide."""
+    try:
+        return language.is_empty()
+    except TooComplex:
+        return False
+
+
+def scalars_empty(scalars: Scalars) -> bool:
+    if scalars.null or scalars.false or scalars.true or not language_empty(scalars.strings.upper):
+        return False
+    try:
+        return scalars.numbers.upper.is_empty()
+    except TooComplex:
+        return False
+
+
+__all__ = ["MAX_CASES", "Algebra", "language_empty", "reduce", "scalars_empty"]

@@ -1,0 +1,44 @@
+"""A bounded cache, safe to share between threads, and the quick key of a schema."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Any
+
+import orjson
+
+from schemas.compiled import CompiledSchema
+
+
+class Cache:
+    """The ``size`` entries that were used last. Errors are never stored, so they cannot poison it."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Hashable, CompiledSchema] = OrderedDict()
+
+    def get(self, key: Hashable) -> CompiledSchema | None:
+        with self._lock:
+            found = self._entries.get(key)
+            if found is not None:
+                self._entries.move_to_end(key)
+            return found
+
+    def put(self, key: Hashable, compiled: CompiledSchema) -> None:
+        with self._lock:
+            self._entries[key] = compiled
+            self._entries.move_to_end(key)
+            while len(self._entries) > self._size:
+                self._entries.popitem(last=False)
+
+
+def text_key(schema: dict[str, Any] | bool) -> bytes:
+    """The schema's text: the schema object may change between calls, so its identity is no key."""
+    try:
+        return orjson.dumps(schema)
+    except TypeError:  # integers over 64 bits, lone surrogates
+        return json.dumps(schema, default=str).encode("ascii")

@@ -1,0 +1,122 @@
+"""Choices between members as a table of allowed combinations, so that one rule of the grammar can hold them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+from schemas.formula import And, Formula, Has, Lacks, Member, Or
+from schemas.goals import NOTHING, GoalId
+from schemas.shapes import Conditions
+
+if TYPE_CHECKING:
+    from schemas.objects import ObjectState
+
+MAX_ASSIGNMENTS = 2048
+MAX_CLASSES = 24
+
+
+def conditions_of(state: ObjectState, choices: Sequence[Or]) -> tuple[Conditions | None, list[Or]]:
+    """Conditions for all of ``choices``, or none of them.
+
+    Choices over the presence of members and over scalar values of members can be tabulated; what depends on the inside
+    of arrays and objects would need their complements, and is better told apart by cases.
+    """
+    wanted: dict[str, dict[GoalId, None]] = {}
+    for choice in choices:
+        for literal in _literals(choice):
+            if isinstance(literal, Has | Lacks):
+                wanted.setdefault(literal.key, {})
+            elif isinstance(literal, Member) and state.algebra.reader.is_scalar(literal.goal):
+                wanted.setdefault(literal.key, {})[literal.goal] = None
+            else:
+                return None, list(choices)
+    classes: dict[str, list[tuple[GoalId, frozenset[GoalId]]]] = {}
+    for key, goals in wanted.items():
+        split = _split(state, key, list(goals))
+        if split is None:
+            return None, list(choices)
+        classes[key] = split
+    keys = list(classes)
+    ranges = [range(1 if key in state.required else 0, len(classes[key]) + 1) for key in keys]
+    if prod(map(len, ranges)) > MAX_ASSIGNMENTS:
+        return None, list(choices)
+    position = {key: i for i, key in enumerate(keys)}
+    truths = [[frozenset[GoalId]()] + [inside for _, inside in classes[key]] for key in keys]
+    accepted: set[tuple[int, ...]] = set()
+    for assignment in product(*ranges):
+        state.algebra.goals.spend(len(choices))
+        if all(_holds(choice, assignment, position, truths) for choice in choices):
+            accepted.add(assignment)
+    goals_of = [[goal for goal, _ in classes[key]] for key in keys]
+    return _merged(state, keys, goals_of, accepted), []
+
+
+def _literals(formula: Formula) -> Iterator[Formula]:
+    if isinstance(formula, And | Or):
+        for part in formula.parts:
+            yield from _literals(part)
+    else:
+        yield formula
+
+
+def _split(state: ObjectState, key: str, goals: Sequence[GoalId]) -> list[tuple[GoalId, frozenset[GoalId]]] | None:
+    """The member's values, told apart by ``goals``: disjoint classes, each with the goals that hold in it."""
+    algebra = state.algebra
+    classes: list[tuple[GoalId, frozenset[GoalId]]] = [(state.goal(key), frozenset())]
+    for goal in goals:
+        split = []
+        for values, inside in classes:
+            hit = algebra.goals.conjunction((values, goal))
+            miss = algebra.goals.conjunction((values, algebra.goals.negate(goal)))
+            split.extend((part, held) for part, held in ((hit, inside | {goal}), (miss, inside)) if not algebra.is_empty(part))
+        classes = split
+        if len(classes) > MAX_CLASSES:
+            return None
+    return classes
+
+
+def _holds(
+    formula: Formula, assignment: tuple[int, ...], position: dict[str, int], truths: Sequence[Sequence[frozenset[GoalId]]]
+) -> bool:
+    match formula:
+        case And(parts):
+            return all(_holds(part, assignment, position, truths) for part in parts)
+        case Or(parts):
+            return any(_holds(part, assignment, position, truths) for part in parts)
+        case Has(key):
+            return assignment[position[key]] > 0
+        case Lacks(key):
+            return assignment[position[key]] == 0
+        case Member(key, goal):
+            value = assignment[position[key]]
+            return value == 0 or goal in truths[position[key]][value]
+    return formula is True
+
+
+def _merged(
+    state: ObjectState, keys: Sequence[str], classes: Sequence[Sequence[GoalId]], accepted: set[tuple[int, ...]]
+) -> Conditions:
+    """Classes of a member that are allowed in the same company become one; classes never allowed go."""
+    goals = state.algebra.goals
+    merged_classes: list[tuple[GoalId, ...]] = []
+    for i in range(len(keys)):
+        company: dict[int, set[tuple[int, ...]]] = {}
+        for assignment in accepted:
+            company.setdefault(assignment[i], set()).add(assignment[:i] + assignment[i + 1 :])
+        groups: dict[frozenset[tuple[int, ...]], list[int]] = {}
+        for value in sorted(company):
+            if value:
+                groups.setdefault(frozenset(company[value]), []).append(value)
+        renamed = {value: number for number, values in enumerate(groups.values(), 1) for value in values}
+        renamed[0] = 0
+        accepted = {a[:i] + (renamed[a[i]],) + a[i + 1 :] for a in accepted}
+        merged_classes.append(
+            tuple(goals.disjunction(classes[i][value - 1] for value in values) for values in groups.values())
+        )
+    return Conditions(tuple(keys), tuple(merged_classes), frozenset(accepted))
+
+
+__all__ = ["MAX_ASSIGNMENTS", "NOTHING", "conditions_of"]

@@ -1,0 +1,203 @@
+"""Boolean formulas over literals: what a schema says of arrays, and what it says of objects.
+
+A formula is ``True``, ``False``, a literal, or a conjunction or disjunction of formulas. There is no negation sign:
+each literal has a complement, so :func:`negate` pushes it inwards (negation normal form).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from schemas.compiled import Residue
+from schemas.goals import GoalId
+from schemas.strings import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A set of member names: those of ``within`` that are not in ``names`` and match none of ``without``."""
+
+    within: Language | None = None
+    names: frozenset[str] = frozenset()
+    without: tuple[Language, ...] = ()
+
+    def __contains__(self, key: str) -> bool:
+        return (
+            key not in self.names
+            and (self.within is None or self.within.contains(key))
+            and not any(language.contains(key) for language in self.without)
+        )
+
+
+# Of objects.
+
+
+@dataclass(frozen=True, slots=True)
+class Has:
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lacks:
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """The member ``key`` is absent or its value is in ``goal``."""
+
+    key: str
+    goal: GoalId
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """Every member whose name is in ``region`` has its value in ``goal``."""
+
+    region: Region
+    goal: GoalId
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Some member whose name is in ``region`` has its value in ``goal``."""
+
+    region: Region
+    goal: GoalId
+
+
+# Of arrays.
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """There is no item ``index`` or it is in ``goal``."""
+
+    index: int
+    goal: GoalId
+
+
+@dataclass(frozen=True, slots=True)
+class From:
+    """Every item from ``index`` on is in ``goal``."""
+
+    index: int
+    goal: GoalId
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The number of items from ``index`` on that are in ``goal`` is between ``least`` and ``most``."""
+
+    index: int
+    goal: GoalId
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unique:
+    """All items differ, or (``holds`` false) some two are equal."""
+
+    holds: bool
+    residue: Residue
+
+
+# Of both.
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The number of members or items is at least ``least`` and at most ``most``."""
+
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A condition that the grammar cannot hold. Neither it nor its complement excludes a value."""
+
+    residue: Residue
+
+
+Literal: TypeAlias = Has | Lacks | Member | Every | Some | At | From | Matching | Unique | Count | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: tuple[Formula, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: tuple[Formula, ...]
+
+
+Formula: TypeAlias = "bool | Literal | And | Or"
+
+
+def conjunction(formulas: Iterable[Formula]) -> Formula:
+    parts: dict[Formula, None] = {}
+    for formula in formulas:
+        if formula is False:
+            return False
+        if isinstance(formula, And):
+            parts.update(dict.fromkeys(formula.parts))
+        elif formula is not True:
+            parts[formula] = None
+    if not parts:
+        return True
+    return next(iter(parts)) if len(parts) == 1 else And(tuple(parts))
+
+
+def disjunction(formulas: Iterable[Formula]) -> Formula:
+    parts: dict[Formula, None] = {}
+    for formula in formulas:
+        if formula is True:
+            return True
+        if isinstance(formula, Or):
+            parts.update(dict.fromkeys(formula.parts))
+        elif formula is not False:
+            parts[formula] = None
+    if not parts:
+        return False
+    return next(iter(parts)) if len(parts) == 1 else Or(tuple(parts))
+
+
+def negate(formula: Formula, complement: Callable[[GoalId], GoalId]) -> Formula:
+    """The formula's complement among the values of its type. ``complement`` negates goals."""
+    match formula:
+        case bool():
+            return not formula
+        case And(parts):
+            return disjunction(negate(part, complement) for part in parts)
+        case Or(parts):
+            return conjunction(negate(part, complement) for part in parts)
+        case Has(key):
+            return Lacks(key)
+        case Lacks(key):
+            return Has(key)
+        case Member(key, goal):
+            return conjunction((Has(key), Member(key, complement(goal))))
+        case Every(region, goal):
+            return Some(region, complement(goal))
+        case Some(region, goal):
+            return Every(region, complement(goal))
+        case At(index, goal):
+            return conjunction((Count(index + 1, None), At(index, complement(goal))))
+        case From(index, goal):
+            return Matching(index, complement(goal), 1, None)
+        case Matching(index, goal, least, most):
+            below = Matching(index, goal, 0, least - 1) if least else False
+            above = False if most is None else Matching(index, goal, most + 1, None)
+            return disjunction((below, above))
+        case Count(least, most):
+            fewer: Formula = Count(0, least - 1) if least else False
+            return disjunction((fewer, False if most is None else Count(most + 1, None)))
+        case Unique(holds, residue):
+            return Unique(not holds, residue)
+        case Unknown():
+            return formula

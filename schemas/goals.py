@@ -1,0 +1,195 @@
+"""Goals: hash-consed boolean expressions over the nodes of a document.
+
+A goal stands for a set of JSON values. Equal goals have equal ids, so a recursive schema has finitely many of them
+and each becomes one rule of the grammar.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+from schemas.document import Document
+from schemas.errors import SchemaError
+from schemas.limits import Limits
+from schemas.node import Node, NodeId
+
+GoalId: TypeAlias = int
+
+NOTHING: GoalId = 0
+"""The goal that no value satisfies."""
+ANYTHING: GoalId = 1
+"""The goal that every value satisfies."""
+
+
+class Mode(IntEnum):
+    """How objects that say nothing of undeclared members are read."""
+
+    OPEN = 0
+    """As the schema is written."""
+    INSIDE = 1
+    """Part of a cluster that someone else closes; the values below it are clusters of their own."""
+    CLUSTER = 2
+    """The root of a cluster of subschemas that apply to one value: it is closed as a whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    kind: Literal["constant", "atom", "not", "and", "or"]
+    node: NodeId = -1
+    mode: Mode = Mode.OPEN
+    parts: tuple[GoalId, ...] = ()
+
+
+class Goals:
+    """The table of goals of one compilation, the nodes (own ones can be added), and the account of work."""
+
+    def __init__(self, document: Document, limits: Limits) -> None:
+        self.nodes: list[Node] = list(document.nodes)
+        self.limits = limits
+        self._work = 0
+        self._goals: list[Goal] = [Goal("constant"), Goal("constant", node=1)]
+        self._ids: dict[Goal, GoalId] = {}
+        self._values: dict[str, GoalId] = {}
+        self._negations: dict[GoalId, GoalId] = {NOTHING: ANYTHING, ANYTHING: NOTHING}
+        self._aliases: dict[NodeId, NodeId] = {}
+
+    def __getitem__(self, goal: GoalId) -> Goal:
+        return self._goals[goal]
+
+    def spend(self, units: int, path: str = "") -> None:
+        """Count work. Raises :class:`SchemaError` over ``limits.work_units``."""
+        self._work += units
+        if self._work > self.limits.work_units:
+            raise SchemaError(
+                path,
+                "",
+                f"compiling it needs more than the limit work_units = {self.limits.work_units}; simplify the schema "
+                "(fewer overlapping alternatives) or raise the limit",
+            )
+
+    def _intern(self, goal: Goal) -> GoalId:
+        known = self._ids.get(goal)
+        if known is None:
+            known = self._ids[goal] = len(self._goals)
+            self._goals.append(goal)
+        return known
+
+    def atom(self, node: NodeId, mode: Mode = Mode.OPEN) -> GoalId:
+        node = self._alias(node)
+        always = self.nodes[node].always
+        if always is not None:
+            return ANYTHING if always else NOTHING
+        if says_nothing(self.nodes[node]):
+            return ANYTHING
+        return self._intern(Goal("atom", node=node, mode=mode))
+
+    def _alias(self, node: NodeId) -> NodeId:
+        """Follow nodes that are only a reference. The document has no empty cycles, so this ends."""
+        known = self._aliases.get(node)
+        if known is not None:
+            return known
+        start = node
+        while len(self.nodes[node].refs) == 1 and says_nothing(self.nodes[node], beside_refs=True):
+            node = self.nodes[node].refs[0]
+        self._aliases[start] = node
+        return node
+
+    def own_node(self, node: Node) -> NodeId:
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+    def value(self, value: Any) -> GoalId:
+        """The goal that exactly ``value`` satisfies."""
+        key = value_key(value)
+        known = self._values.get(key)
+        if known is None:
+            known = self._values[key] = self._intern(Goal("atom", node=self.own_node(Node(path="", const=(value,)))))
+        return known
+
+    def negate(self, goal: GoalId) -> GoalId:
+        known = self._negations.get(goal)
+        if known is not None:
+            return known
+        entry = self._goals[goal]
+        if entry.kind == "atom":
+            # Closing is a wish for what the model writes; what a schema excludes is meant as it is written.
+            opened = self._intern(Goal("atom", node=entry.node))
+            result = self._intern(Goal("not", node=entry.node))
+            self._negations[result] = opened
+        elif entry.kind == "not":
+            result = self._intern(Goal("atom", node=entry.node))
+        elif entry.kind == "and":
+            result = self.disjunction(self.negate(part) for part in entry.parts)
+        else:
+            result = self.conjunction(self.negate(part) for part in entry.parts)
+        self._negations[goal] = result
+        return result
+
+    def conjunction(self, goals: Iterable[GoalId]) -> GoalId:
+        return self._combine("and", goals, NOTHING, ANYTHING)
+
+    def disjunction(self, goals: Iterable[GoalId]) -> GoalId:
+        return self._combine("or", goals, ANYTHING, NOTHING)
+
+    def _combine(
+        self, kind: Literal["and", "or"], goals: Iterable[GoalId], absorbing: GoalId, neutral: GoalId
+    ) -> GoalId:
+        parts: set[GoalId] = set()
+        for goal in goals:
+            entry = self._goals[goal]
+            parts.update(entry.parts if entry.kind == kind else (goal,))
+        self.spend(len(parts) + 1)
+        parts.discard(neutral)
+        if absorbing in parts or any(self._excludes(part) in parts for part in parts):
+            return absorbing
+        if not parts:
+            return neutral
+        if len(parts) == 1:
+            return parts.pop()
+        return self._intern(Goal(kind, parts=tuple(sorted(parts))))
+
+    def _excludes(self, goal: GoalId) -> GoalId:
+        """The complement of ``goal`` where it exists already as a goal of its own, else a goal that is no part."""
+        entry = self._goals[goal]
+        if entry.kind == "atom":
+            return self._ids.get(Goal("not", node=entry.node), -1)
+        return -1
+
+    def path(self, goal: GoalId) -> str:
+        """Where in the document the goal comes from, as far as one place can say it."""
+        entry = self._goals[goal]
+        if entry.node >= 0 and entry.kind != "constant":
+            return self.nodes[entry.node].path
+        return self.path(entry.parts[0]) if entry.parts else ""
+
+
+_PLAIN = Node(path="")
+_ASSERTIONS = tuple(name for name in Node.__slots__ if name not in ("path", "plain_integers", "contains_evaluates"))
+
+
+def says_nothing(node: Node, *, beside_refs: bool = False) -> bool:
+    """Whether no keyword of ``node`` (other than its references, if asked so) restricts anything."""
+    return all(
+        getattr(node, name) == getattr(_PLAIN, name) for name in _ASSERTIONS if not (beside_refs and name == "refs")
+    )
+
+
+def value_key(value: Any) -> str:
+    """Equal for equal JSON values: 1 and 1.0 are, 1 and true are not, order of members is nothing."""
+    return json.dumps(_normal(value), sort_keys=True, separators=(",", ":"))
+
+
+def _normal(value: Any) -> Any:
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return {key: _normal(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_normal(item) for item in value]
+    number = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    return number.numerator if number.denominator == 1 else {"\0number": str(number)}

@@ -1,0 +1,234 @@
+"""What the keywords of one node say by themselves, subschemas of the same value left aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from schemas import scalars
+from schemas.compiled import Residue
+from schemas.errors import SchemaError
+from schemas.evaluated import Evaluated
+from schemas.formula import (
+    At,
+    Count,
+    Every,
+    Formula,
+    From,
+    Has,
+    Lacks,
+    Matching,
+    Member,
+    Region,
+    Unique,
+    Unknown,
+    conjunction,
+    disjunction,
+)
+from schemas.goals import ANYTHING, NOTHING, Goals, Mode
+from schemas.node import Node
+from schemas.numbers import NumberSet
+from schemas.scalars import Bounds, Scalars, exactly
+from schemas.strings import Language, PatternError, TooComplex
+
+if TYPE_CHECKING:
+    from schemas.reading import Kind, Reader
+
+
+def is_number(value: Any) -> bool:
+    return not isinstance(value, bool | str | list | dict | tuple) and value is not None
+
+
+# scalars
+
+
+def own_scalars(node: Node) -> Scalars:
+    types = node.types
+    total = Scalars(
+        null=types is None or "null" in types,
+        false=types is None or "boolean" in types,
+        true=types is None or "boolean" in types,
+        numbers=_numbers(node),
+        strings=_strings(node) if types is None or "string" in types else exactly(Language.NONE),
+        plain_integers=node.plain_integers and types is not None and "integer" in types and "number" not in types,
+    )
+    if node.const is not None:
+        total = total & scalars_of(node.const)
+    if node.enum is not None:
+        total = total & scalars_of(node.enum)
+    return total
+
+
+def scalars_of(values: Sequence[Any]) -> Scalars:
+    numbers = [value for value in values if is_number(value)]
+    strings = [value for value in values if isinstance(value, str)]
+    return Scalars(
+        null=any(value is None for value in values),
+        false=any(value is False for value in values),
+        true=any(value is True for value in values),
+        numbers=exactly(NumberSet.values(numbers) if numbers else NumberSet.NONE),
+        strings=exactly(Language.literals(strings) if strings else Language.NONE),
+    )
+
+
+def _numbers(node: Node) -> Bounds[NumberSet]:
+    if node.types is None or "number" in node.types:
+        total = NumberSet.ALL
+    elif "integer" in node.types:
+        total = NumberSet.INTEGERS
+    else:
+        return exactly(NumberSet.NONE)
+    low, high = (node.minimum, node.exclusive_minimum), (node.maximum, node.exclusive_maximum)
+    for bound, is_open in zip(low, (False, True), strict=True):
+        if bound is not None:
+            total = total & NumberSet.interval(bound, is_open, None, False)
+    for bound, is_open in zip(high, (False, True), strict=True):
+        if bound is not None:
+            total = total & NumberSet.interval(None, False, bound, is_open)
+    if node.multiple_of is not None:
+        try:
+            total = total & NumberSet.multiples(node.multiple_of)
+        except TooComplex as error:
+            return Bounds(total, NumberSet.NONE, frozenset((Residue(node.path, "multipleOf", str(error)),)))
+    return exactly(total)
+
+
+def _strings(node: Node) -> Bounds[Language]:
+    total = exactly(Language.ALL)
+    if node.min_length or node.max_length is not None:
+        total = exactly(Language.length(node.min_length or 0, node.max_length))
+    if node.pattern is not None:
+        total = total & pattern(node.pattern, node.path, "pattern")
+    if node.format is not None:
+        language = Language.named_format(node.format)
+        if language is not None:
+            total = total & exactly(language)
+    return total
+
+
+def pattern(text: str, path: str, keyword: str) -> Bounds[Language]:
+    try:
+        return exactly(Language.pattern(text))
+    except PatternError as error:
+        raise SchemaError(path, keyword, f"{text!r} is no ECMA-262 pattern: {error}") from error
+    except TooComplex as error:
+        residue = Residue(path, keyword, str(error))
+        return Bounds(Language.ALL, Language.NONE, frozenset((residue,)))
+
+
+# objects
+
+
+def own_object(reader: Reader, node: Node, below: Mode) -> Formula:
+    goals = reader.goals
+    parts: list[Formula] = []
+    for name, child in node.properties:
+        # Also where anything will do: a declared name gets a place of its own and so comes once.
+        parts.append(Member(name, goals.atom(child, below)))
+    patterns: list[Language] = []
+    unknown: list[Residue] = []
+    for text, child in node.pattern_properties:
+        known = pattern(text, node.path, "patternProperties")
+        unknown.extend(sorted(known.residue, key=str))
+        goal = goals.atom(child, below)
+        if known.lower == known.upper:
+            patterns.append(known.upper)
+            if goal != ANYTHING:
+                parts.append(Every(Region(within=known.upper), goal))
+        elif goal != ANYTHING:
+            parts.append(Unknown(unknown[-1]))
+    if node.additional_properties is not None:
+        goal = goals.atom(node.additional_properties, below)
+        region = Region(None, frozenset(name for name, _ in node.properties), tuple(patterns))
+        if goal != ANYTHING:
+            parts.append(Unknown(unknown[-1]) if unknown else Every(region, goal))
+    if node.property_names is not None:
+        names = reader.scalars(goals.atom(node.property_names)).strings
+        parts.append(Every(Region(within=~names.upper), NOTHING) if names.upper != Language.ALL else True)
+        parts.extend(Unknown(residue) for residue in sorted(names.residue, key=str))
+    parts.extend(Has(name) for name in node.required)
+    if node.min_properties or node.max_properties is not None:
+        parts.append(Count(node.min_properties or 0, node.max_properties))
+    for name, needed in node.dependent_required:
+        parts.append(disjunction((Lacks(name), conjunction(Has(other) for other in needed))))
+    parts.extend(_values(goals, node, "object"))
+    return conjunction(parts)
+
+
+def _values(goals: Goals, node: Node, kind: Kind) -> Iterator[Formula]:
+    for values in (node.const, node.enum):
+        if values is not None:
+            yield disjunction(value_formula(goals, value, kind) for value in values)
+
+
+def value_formula(goals: Goals, value: Any, kind: Kind) -> Formula:
+    """Exactly ``value``, as far as values of ``kind`` go."""
+    if kind == "object" and isinstance(value, dict):
+        parts: list[Formula] = [Every(Region(names=frozenset(value)), NOTHING)]
+        for name, item in value.items():
+            parts.extend((Has(name), Member(name, goals.value(item))))
+        return conjunction(parts)
+    if kind == "array" and isinstance(value, list | tuple):
+        items: list[Formula] = [Count(len(value), len(value))]
+        items.extend(At(index, goals.value(item)) for index, item in enumerate(value))
+        return conjunction(items)
+    return False
+
+
+# arrays
+
+
+def own_array(reader: Reader, node: Node, below: Mode) -> Formula:
+    goals = reader.goals
+    parts: list[Formula] = []
+    for index, child in enumerate(node.prefix_items):
+        goal = goals.atom(child, below)
+        parts.append(At(index, goal) if goal != ANYTHING else True)
+    if node.items is not None:
+        goal = goals.atom(node.items, below)
+        parts.append(From(len(node.prefix_items), goal) if goal != ANYTHING else True)
+    if node.min_items or node.max_items is not None:
+        parts.append(Count(node.min_items or 0, node.max_items))
+    if node.contains is not None:
+        least = 1 if node.min_contains is None else node.min_contains
+        if least or node.max_contains is not None:
+            parts.append(Matching(0, goals.atom(node.contains), least, node.max_contains))
+    if node.unique_items:
+        parts.append(
+            Unique(True, Residue(node.path, "uniqueItems", "items of infinitely many values cannot be kept apart"))
+        )
+    parts.extend(_values(goals, node, "array"))
+    return conjunction(parts)
+
+
+# what is evaluated
+
+
+def own_evaluated(reader: Reader, node: Node, kind: Kind, below: Mode) -> Evaluated:
+    if kind == "array":
+        matched = frozenset((reader.goals.atom(node.contains),)) if node.contains is not None else frozenset()
+        return Evaluated(
+            everything=node.items is not None,
+            prefix=len(node.prefix_items),
+            matched=matched if node.contains_evaluates else frozenset(),
+        )
+    patterns, unknown = set(), set()
+    for text, _ in node.pattern_properties:
+        known = pattern(text, node.path, "patternProperties")
+        patterns.add(known.upper)
+        unknown.update(known.residue)
+    demanded = set(node.required)
+    for _, names in node.dependent_required:
+        demanded.update(names)
+    for value in (*(node.const or ()), *(node.enum or ())):
+        demanded.update(value if isinstance(value, dict) else ())
+    names = frozenset(name for name, _ in node.properties)
+    return Evaluated(
+        everything=node.additional_properties is not None,
+        names=names,
+        patterns=frozenset(patterns),
+        demanded=frozenset(demanded),
+        declares=bool(names),
+        roomy=(node.min_properties or 0) > len(names) > 0,
+        unknown=frozenset(unknown),
+    )

@@ -1,0 +1,251 @@
+"""The length of a shortest text per goal, as a least fixpoint; a goal without one is empty.
+
+With recursive schemas that is the only sure emptiness test: ``n`` = "an object whose member ``next`` is an ``n``" has
+no finite value. The lengths are of compact JSON in UTF-8 bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schemas.algebra import Algebra
+from schemas.errors import SchemaError
+from schemas.goals import NOTHING, GoalId
+from schemas.machine import Machine, machine
+from schemas.scalars import Scalars
+from schemas.shapes import ArrayShape, ObjectShape
+from schemas.strings import Language, TooComplex
+
+
+class Lengths:
+    """Lengths of all goals below a root. ``lengths[goal]`` is None for an empty goal."""
+
+    def __init__(self, algebra: Algebra, root: GoalId) -> None:
+        self.algebra = algebra
+        self._length: dict[GoalId, int] = {}
+        self._machines: dict[ArrayShape, Machine | None] = {}
+        self._keys: dict[Language, int] = {}
+        self._solve(root)
+
+    def __getitem__(self, goal: GoalId) -> int | None:
+        return self._length.get(goal)
+
+    def add_scalar(self, goal: GoalId) -> None:
+        """Take up a goal without arrays and objects that is not below the root."""
+        length = scalars_length(self.algebra.reader.scalars(goal))
+        if length is not None:
+            self._length[goal] = length
+
+    def _solve(self, root: GoalId) -> None:
+        order, users = self._discover(root)
+        for goal in order:
+            length = scalars_length(self.algebra.reader.scalars(goal))
+            if length is not None:
+                self._length[goal] = length
+        waiting = dict.fromkeys(reversed(order))
+        while waiting:
+            goal = next(iter(waiting))
+            del waiting[goal]
+            self.algebra.goals.spend(2)
+            best = self._best(goal)
+            if best is not None and best < self._length.get(goal, best + 1):
+                self._length[goal] = best
+                waiting.update(dict.fromkeys(users[goal]))
+
+    def _discover(self, root: GoalId) -> tuple[list[GoalId], dict[GoalId, list[GoalId]]]:
+        order: list[GoalId] = [root]
+        users: dict[GoalId, list[GoalId]] = {root: []}
+        for goal in order:  # grows while it is walked
+            self.algebra.goals.spend(10, self.algebra.goals.path(goal))
+            for child in dict.fromkeys(self._children(goal)):
+                if child == NOTHING:
+                    continue
+                if child not in users:
+                    users[child] = []
+                    order.append(child)
+                users[child].append(goal)
+        return order, users
+
+    def _children(self, goal: GoalId) -> Iterator[GoalId]:
+        for array in self.algebra.arrays(goal):
+            built = self.machine(array)
+            if built is not None:
+                for steps in built.steps:
+                    yield from (item for item, _ in steps)
+            yield from array.prefix
+            yield array.rest
+        for shape in self.algebra.objects(goal):
+            yield from (slot.goal for slot in shape.slots)
+            for other in shape.others:
+                yield other.goal
+                yield from other.witness
+            if shape.conditions is not None:
+                for classes in shape.conditions.classes:
+                    yield from classes
+
+    def machine(self, shape: ArrayShape) -> Machine | None:
+        """The machine of an array that counts matches; None for other arrays and where it would be too large."""
+        if not shape.contains:
+            return None
+        if shape not in self._machines:
+            self._machines[shape] = machine(shape, self.algebra.goals)
+        return self._machines[shape]
+
+    def _best(self, goal: GoalId) -> int | None:
+        lengths = [self.array(shape) for shape in self.algebra.arrays(goal)]
+        lengths.extend(self.object(shape) for shape in self.algebra.objects(goal))
+        return min((length for length in lengths if length is not None), default=None)
+
+    # arrays
+
+    def array(self, shape: ArrayShape) -> int | None:
+        built = self.machine(shape)
+        if built is not None:
+            return self._machine_length(built)
+        total = 2
+        for index in range(min(shape.least, len(shape.prefix))):
+            length = self[shape.prefix[index]]
+            if length is None:
+                return None
+            total += length + 1
+        more = shape.least - len(shape.prefix)
+        if more > 0:
+            length = self[shape.rest]
+            if length is None:
+                return None
+            total += more * (length + 1)
+        return total - (1 if shape.least else 0)
+
+    def _machine_length(self, built: Machine) -> int | None:
+        """Bellman and Ford; item lengths are not negative and few states change late."""
+        best: dict[int, int] = {0: 2}
+        waiting = [0]
+        while waiting:
+            state = waiting.pop(0)
+            self.algebra.goals.spend(1)
+            for goal, target in built.steps[state]:
+                length = self[goal]
+                if length is None:
+                    continue
+                total = best[state] + length + (1 if state else 0)
+                if total < best.get(target, total + 1):
+                    best[target] = total
+                    waiting.append(target)
+        return min((length for state, length in best.items() if built.final[state]), default=None)
+
+    # objects
+
+    def object(self, shape: ObjectShape) -> int | None:
+        conditional = () if shape.conditions is None else shape.conditions.keys
+        members: list[int] = []
+        optional: list[int] = []
+        for slot in shape.slots:
+            if slot.key in conditional:
+                continue
+            value = self[slot.goal]
+            if value is not None:
+                (members if slot.required else optional).append(key_length(slot.key) + value)
+            elif slot.required:
+                return None
+        more = self._cheapest_other(shape) if shape.least > len(members) else None
+        for index in range(shape.witnesses):
+            found = [
+                self._name_length(other.names) + length
+                for other in shape.others
+                if (length := self[other.witness[index]]) is not None
+            ]
+            if not found:
+                return None
+            members.append(min(found))
+        if shape.conditions is not None:
+            extra = self._conditional_length(shape)
+            if extra is None:
+                return None
+            members.extend(extra)
+        optional.sort()
+        while len(members) < shape.least:
+            if optional and (more is None or optional[0] <= more):
+                members.append(optional.pop(0))
+            elif more is not None:
+                members.append(more)
+            else:
+                return None
+        return 1 + len(members) + sum(members) if members else 2
+
+    def _cheapest_other(self, shape: ObjectShape) -> int | None:
+        found = [
+            self._name_length(other.names) + length for other in shape.others if (length := self[other.goal]) is not None
+        ]
+        return min(found, default=None)
+
+    def _conditional_length(self, shape: ObjectShape) -> list[int] | None:
+        assert shape.conditions is not None
+        conditions, best = shape.conditions, None
+        for assignment in sorted(conditions.accepted):
+            lengths: list[int] = []
+            for key, classes, value in zip(conditions.keys, conditions.classes, assignment, strict=True):
+                if value:
+                    length = self[classes[value - 1]]
+                    if length is None:
+                        break
+                    lengths.append(key_length(key) + length)
+            else:
+                if best is None or sum(lengths) + len(lengths) < sum(best) + len(best):
+                    best = lengths
+        return best
+
+    def _name_length(self, names: Language) -> int:
+        if names not in self._keys:
+            try:
+                word = names.shortest()
+            except TooComplex:
+                word = "a"
+            self._keys[names] = key_length(word or "")
+        return self._keys[names]
+
+    def check(self, root: GoalId) -> int:
+        """The length of the root. Raises :class:`SchemaError` when no value satisfies it."""
+        length = self[root]
+        if length is None:
+            raise SchemaError(
+                self.algebra.goals.path(root), "", "unsatisfiable: no JSON value is valid against the schema"
+            )
+        return length
+
+
+def text_length(text: str) -> int:
+    """Bytes of a string's shortest JSON text, quotes included."""
+    total = 2
+    for char in text:
+        if char in '"\\\b\f\n\r\t':
+            total += 2
+        elif char < " ":
+            total += 6
+        else:
+            total += len(char.encode("utf-8", "surrogatepass"))
+    return total
+
+
+def key_length(key: str) -> int:
+    """Bytes of a member's name and colon."""
+    return text_length(key) + 1
+
+
+def scalars_length(scalars: Scalars) -> int | None:
+    found: list[int] = []
+    if scalars.null or scalars.true:
+        found.append(4)
+    if scalars.false:
+        found.append(5)
+    try:
+        word = scalars.strings.upper.shortest()
+        if word is not None:
+            found.append(text_length(word))
+    except TooComplex:
+        found.append(2)
+    try:
+        if not scalars.numbers.upper.is_empty():
+            found.append(len(scalars.numbers.upper.shortest()))
+    except TooComplex:
+        found.append(1)
+    return min(found, default=None)

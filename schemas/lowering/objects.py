@@ -1,0 +1,276 @@
+"""Objects to rules: members in any order, each name once, by a parametric rule with a bit per member."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from schemas.compiled import Residue
+from schemas.lowering.guards import Guards, width
+from schemas.lowering.text import Condition, all_of, any_of, bits, when
+from schemas.shapes import ObjectShape, Others, Slot
+
+if TYPE_CHECKING:
+    from schemas.lowering.values import Lowering
+
+PARAMETER_BITS = 64
+MAX_COUNTED = 24
+"""Undeclared members that are counted one by one, a bit each."""
+
+
+@dataclass(slots=True)
+class _Plan:
+    """Which bit of the parameter means what. Ranges are (low, high), high not included."""
+
+    required: list[Slot]
+    optional: list[Slot]
+    ordered: list[Slot]
+    """Members that found no bit: they come in this order, among the others."""
+    others: list[Others]
+    counted: int = 0
+    """Bits for undeclared members, behind those of the optional ones."""
+    witnesses: tuple[int, int] = (0, 0)
+    pointer: tuple[int, int] = (0, 0)
+    """Index of the first ordered member that may still come."""
+    guards: Guards | None = None
+    least: int = 0
+    most: int | None = None
+    members: list[str] = field(default_factory=list)
+    more: list[Condition] = field(default_factory=list)
+
+    @property
+    def known(self) -> int:
+        return len(self.required) + len(self.optional)
+
+    @property
+    def all(self) -> str:
+        return bits(0, self.known + self.counted)
+
+
+def rule(lower: Lowering, shape: ObjectShape, path: str) -> str:
+    """The name of the rule of a shape that has values."""
+    known = lower.shape_rules.get(shape)
+    if known is not None:
+        return known
+    name = lower.text.name("o")
+    lower.shape_rules[shape] = name
+    lower.note_all(shape.residue)
+    plan = _plan(lower, shape, path)
+    if plan.guards is None and not plan.known and not plan.ordered and not plan.witnesses[1]:
+        _only_others(lower, name, shape, plan, path)
+    else:
+        _any_order(lower, name, shape, plan, path)
+    return name
+
+
+def _plan(lower: Lowering, shape: ObjectShape, path: str) -> _Plan:
+    conditional = () if shape.conditions is None else shape.conditions.keys
+    slots = [slot for slot in shape.slots if slot.key not in conditional and lower.exists(slot.goal)]
+    plan = _Plan(
+        required=[slot for slot in slots if slot.required],
+        optional=[slot for slot in slots if not slot.required],
+        ordered=[],
+        others=[other for other in shape.others if lower.exists(other.goal)],
+        least=shape.least,
+        most=shape.most,
+    )
+    _spill(plan, slots, shape)
+    if plan.ordered and (plan.least or plan.most is not None):
+        _forget_counts(lower, plan, path, f"of more than {PARAMETER_BITS} members")
+    if plan.others and (plan.least or plan.most is not None):
+        _count_others(lower, plan, shape, path)
+    low = plan.known + plan.counted
+    if shape.witnesses:
+        plan.witnesses = (low, low + shape.witnesses)
+        low += shape.witnesses
+        lower.note(Residue(path, "additionalProperties", "a repeated undeclared member could replace the one that counts"))
+        if plan.most is not None:
+            _forget_counts(lower, plan, path, "beside a condition on undeclared members")
+    if plan.ordered:
+        plan.pointer = (low, low + len(plan.ordered).bit_length())
+        low = plan.pointer[1]
+    if shape.conditions is not None:
+        classes = shape.conditions.classes
+        plan.guards = Guards(shape.conditions, lambda i, value: lower.exists(classes[i][value - 1]), low)
+    return plan
+
+
+def _spill(plan: _Plan, slots: list[Slot], shape: ObjectShape) -> None:
+    """Take bits away from the last optional members, then from the last required ones, until the parameter has room."""
+    room = PARAMETER_BITS - shape.witnesses - (0 if shape.conditions is None else width(shape.conditions))
+    if plan.known <= room:
+        return
+    room -= plan.known.bit_length()
+    spilled = set()
+    for group in (plan.optional, plan.required):
+        while group and plan.known > room:
+            spilled.add(group.pop().key)
+    plan.ordered = [slot for slot in slots if slot.key in spilled]
+
+
+def _forget_counts(lower: Lowering, plan: _Plan, path: str, why: str) -> None:
+    for keyword, bound in (("minProperties", plan.least or None), ("maxProperties", plan.most)):
+        if bound is not None:
+            lower.note(Residue(path, keyword, f"the number {why} cannot be held"))
+    plan.least, plan.most, plan.counted = 0, None, 0
+
+
+def _count_others(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -> None:
+    """Give undeclared members bits of their own, to be set one after the other."""
+    required = len(plan.required)
+    needed = max(plan.least - required, 0 if plan.most is None else plan.most - required, 0)
+    if needed > min(MAX_COUNTED, PARAMETER_BITS - plan.known - 8) and (plan.known or shape.witnesses or shape.conditions):
+        _forget_counts(lower, plan, path, "of undeclared members")
+        return
+    if plan.least - required >= 2:
+        lower.note(Residue(path, "minProperties", "undeclared members that repeat a name count once"))
+    plan.counted = needed
+
+
+def _only_others(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path: str) -> None:
+    """No declared members: a plain repetition."""
+    alternatives = ['"{" "}"'] if plan.least == 0 else []
+    if plan.others and plan.most != 0:
+        members = [f"{lower.keys(other.names, path)} {lower.symbol(other.goal)}" for other in plan.others]
+        member = members[0]
+        if len(members) > 1:
+            member = lower.text.name("k")
+            lower.text.rule(member, members)
+        low = max(plan.least, 1) - 1
+        high = "" if plan.most is None else str(plan.most - 1)
+        times = "*" if not low and not high else f"{{{low},{high}}}"
+        repeated = "" if high == "0" else f" ({lower.comma()} {member}){times}"
+        alternatives.append(f'"{{" {member}{repeated} "}}"')
+    lower.text.rule(name, alternatives)
+
+
+def _any_order(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path: str) -> None:
+    """``m`` wants a member, ``t`` what comes after one: the parameter says which members there were."""
+    text = lower.text
+    member, after = text.name("m"), text.name("t")
+    _required(lower, plan, after)
+    _optional(lower, plan, after)
+    _others(lower, plan, after, path)
+    _ordered(lower, plan, after)
+    _conditional(lower, shape, plan, after)
+    final = _final(plan)
+    alternatives = ['"{" "}"'] if _holds_empty(shape, plan) else []
+    if plan.members:
+        alternatives.append(f'"{{" {member}::0')
+        text.rule(member, plan.members, parametric=True)
+        ends = [when('"}"', final), when(f"{lower.comma()} {member}::_", any_of(plan.more))]
+        text.rule(after, [end for end in ends if end is not None], parametric=True)
+    text.rule(name, alternatives)
+
+
+def _required(lower: Lowering, plan: _Plan, after: str) -> None:
+    for index, slot in enumerate(plan.required):
+        plan.members.append(
+            f"{lower.key(slot.key)} {lower.symbol(slot.goal)} {after}::set_bit({index}) %if bit_clear({index})"
+        )
+    if plan.required:
+        plan.more.append(_not_full(0, len(plan.required)))
+
+
+def _optional(lower: Lowering, plan: _Plan, after: str) -> None:
+    low, high = len(plan.required), plan.known + plan.counted
+    room: Condition = True
+    if plan.most is not None:
+        spare = plan.most - low
+        if spare <= 0:
+            return
+        if spare < high - low or plan.counted:
+            room = f"bit_count_lt({bits(low, high)}, {spare})"
+    for index, slot in enumerate(plan.optional, low):
+        condition = all_of((f"bit_clear({index})", room))
+        plan.members.append(
+            f"{lower.key(slot.key)} {lower.symbol(slot.goal)} {after}::set_bit({index}) %if {condition}"
+        )
+    if plan.optional:
+        plan.more.append(all_of((_not_full(low, plan.known), room)))
+
+
+def _not_full(low: int, high: int) -> Condition:
+    return f"bit_clear({low})" if high - low == 1 else f"not(is_ones({bits(low, high)}))"
+
+
+def _others(lower: Lowering, plan: _Plan, after: str, path: str) -> None:
+    if not plan.others:
+        return
+    required, high = len(plan.required), plan.known + plan.counted
+    room: Condition = True
+    if plan.most is not None:
+        spare = plan.most - required
+        if spare <= 0:
+            return
+        room = f"bit_count_lt({bits(required, high)}, {spare})"
+    for other in plan.others:
+        head = f"{lower.keys(other.names, path)} {lower.symbol(other.goal)} {after}"
+        for bit in range(plan.known, high):
+            earlier: Condition = f"bit_set({bit - 1})" if bit > plan.known else True
+            plan.members.append(f"{head}::set_bit({bit}) %if {all_of((f'bit_clear({bit})', earlier, room))}")
+        if plan.most is None:
+            full: Condition = f"bit_set({high - 1})" if plan.counted else True
+            plan.members.append(when(f"{head}::_", full) or "")
+        for index, goal in enumerate(other.witness):
+            if lower.exists(goal):
+                bit = plan.witnesses[0] + index
+                witness = f"{lower.keys(other.names, path)} {lower.symbol(goal)} {after}"
+                plan.members.append(f"{witness}::set_bit({bit}) %if bit_clear({bit})")
+    plan.more.append(room)
+
+
+def _ordered(lower: Lowering, plan: _Plan, after: str) -> None:
+    """The pointer moves behind the member that came; a required one cannot be jumped over."""
+    if not plan.ordered:
+        return
+    low, high = plan.pointer
+    field, keep = bits(low, high), (1 << PARAMETER_BITS) - 1 - (((1 << (high - low)) - 1) << low)
+    needed = 0
+    for index, slot in enumerate(plan.ordered):
+        step = lower.text.name("c")
+        lower.text.rule(step, [f"{after}::bit_or(0x{(index + 1) << low:x})"], parametric=True)
+        condition = all_of((f"le({field}, {index})", f"ge({field}, {needed})" if needed else True))
+        plan.members.append(
+            f"{lower.key(slot.key)} {lower.symbol(slot.goal)} {step}::bit_and(0x{keep:x}) %if {condition}"
+        )
+        if slot.required:
+            needed = index + 1
+    plan.more.append(f"lt({field}, {len(plan.ordered)})")
+
+
+def _conditional(lower: Lowering, shape: ObjectShape, plan: _Plan, after: str) -> None:
+    if plan.guards is None or shape.conditions is None:
+        return
+    for index, (key, classes) in enumerate(zip(shape.conditions.keys, shape.conditions.classes, strict=True)):
+        for value, goal in enumerate(classes, 1):
+            condition = plan.guards.add(index, value) if lower.exists(goal) else False
+            if condition is False:
+                continue
+            update = f"bit_or(0x{value << plan.guards.fields[index].low:x})"
+            alternative = when(f"{lower.key(key)} {lower.symbol(goal)} {after}::{update}", condition)
+            if alternative is not None:
+                plan.members.append(alternative)
+                plan.more.append(condition)
+
+
+def _final(plan: _Plan) -> Condition:
+    parts: list[Condition] = []
+    if plan.required:
+        parts.append(f"is_ones({bits(0, len(plan.required))})" if len(plan.required) > 1 else "bit_set(0)")
+    if plan.least > len(plan.required):
+        parts.append(f"bit_count_ge({plan.all}, {plan.least})")
+    if plan.witnesses[1] > plan.witnesses[0]:
+        parts.append(f"is_ones({bits(*plan.witnesses)})")
+    needed = max((index + 1 for index, slot in enumerate(plan.ordered) if slot.required), default=0)
+    if needed:
+        parts.append(f"ge({bits(*plan.pointer)}, {needed})")
+    if plan.guards is not None:
+        parts.append(plan.guards.final())
+    return all_of(parts)
+
+
+def _holds_empty(shape: ObjectShape, plan: _Plan) -> bool:
+    if plan.required or plan.least or shape.witnesses or any(slot.required for slot in plan.ordered):
+        return False
+    return plan.guards is None or plan.guards.accepts_empty

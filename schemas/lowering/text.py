@@ -1,0 +1,94 @@
+"""The text of a grammar in llguidance's Lark dialect: named terminals, rules, and conditions of parametric rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Condition: TypeAlias = str | bool
+"""An expression behind ``%if``, or what it always is."""
+
+
+@dataclass(slots=True)
+class Text:
+    """A grammar under construction. Equal terminals are one, so that the lexer has few."""
+
+    size: int = 0
+    _terminals: dict[str, str] = field(default_factory=dict)
+    _rules: dict[str, str] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
+
+    def name(self, prefix: str) -> str:
+        number = self._counts.get(prefix, 0)
+        self._counts[prefix] = number + 1
+        return f"{prefix}{number}"
+
+    def terminal(self, expression: str) -> str:
+        known = self._terminals.get(expression)
+        if known is None:
+            known = self._terminals[expression] = self.name("T")
+            self.size += len(expression) + 10
+        return known
+
+    def symbol(self, expression: str) -> str:
+        """The terminal for ``expression`` where it is one regular expression, else a rule for it."""
+        if expression.startswith("/") and expression.endswith("/") and "/ |" not in expression:
+            return self.terminal(expression)
+        known = self._terminals.get(expression)
+        if known is None:
+            known = self._terminals[expression] = self.name("n")
+            self.size += len(expression) + 10
+        return known
+
+    def rule(self, name: str, alternatives: Iterable[str], *, parametric: bool = False) -> None:
+        """Define rule ``name``. There must be an alternative: a rule that derives nothing is a trap for the model."""
+        parts = list(dict.fromkeys(alternatives))
+        assert parts, name
+        body = "\n  | ".join(parts)
+        self._rules[name] = f"{name}{'::_' if parametric else ''}: {body}"
+        self.size += len(self._rules[name]) + 1
+
+    def render(self, start: str) -> str:
+        lines = [f"start: {start}", *self._rules.values()]
+        lines.extend(f"{name}: {expression}" for expression, name in self._terminals.items())
+        return "\n".join(lines) + "\n"
+
+
+def when(symbols: str, condition: Condition) -> str | None:
+    """An alternative of a parametric rule; None when its condition never holds."""
+    if condition is False:
+        return None
+    return symbols if condition is True else f"{symbols} %if {condition}"
+
+
+def all_of(conditions: Iterable[Condition]) -> Condition:
+    parts: dict[str, None] = {}
+    for condition in conditions:
+        if condition is False:
+            return False
+        if condition is not True:
+            parts[condition] = None
+    return _nested("and", list(parts)) if parts else True
+
+
+def any_of(conditions: Iterable[Condition]) -> Condition:
+    parts: dict[str, None] = {}
+    for condition in conditions:
+        if condition is True:
+            return True
+        if condition is not False:
+            parts[condition] = None
+    return _nested("or", list(parts)) if parts else False
+
+
+def _nested(function: str, parts: list[str]) -> str:
+    """``and`` and ``or`` take two conditions: a balanced tree keeps the nesting small."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) // 2
+    return f"{function}({_nested(function, parts[:middle])}, {_nested(function, parts[middle:])})"
+
+
+def bits(low: int, high: int) -> str:
+    return f"[{low}:{high}]"

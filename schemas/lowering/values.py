@@ -1,0 +1,150 @@
+"""Goals to rules: the driver of the lowering, and scalars."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from schemas.compiled import Residue
+from schemas.errors import SchemaError
+from schemas.goals import GoalId
+from schemas.lengths import Lengths
+from schemas.lowering import arrays, objects
+from schemas.lowering.text import Text
+from schemas.numbers import NumberSet
+from schemas.scalars import Scalars
+from schemas.strings import Language, TooComplex
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-]*")
+"""Names that are their own JSON text and their own regular expression."""
+COLON = "/: ?/"
+COMMA = "/, ?/"
+
+
+class Lowering:
+    """One grammar. Goals become rules when they are first asked for; a queue keeps the recursion flat."""
+
+    def __init__(self, lengths: Lengths) -> None:
+        self.lengths = lengths
+        self.algebra = lengths.algebra
+        self.goals = lengths.algebra.goals
+        self.text = Text()
+        self.residue: dict[Residue, None] = {}
+        self.shape_rules: dict[object, str | None] = {}
+        self._symbols: dict[GoalId, str] = {}
+        self._keys: dict[str, str] = {}
+        self._queue: list[tuple[GoalId, str]] = []
+
+    def run(self, root: GoalId) -> str:
+        """The grammar's text. Raises :class:`SchemaError` over ``limits.grammar_bytes``."""
+        start = self.symbol(root)
+        for goal, name in self._queue:  # grows while it is walked
+            self.text.rule(name, self._alternatives(goal))
+            if self.text.size > self.goals.limits.grammar_bytes:
+                limit = self.goals.limits.grammar_bytes
+                raise SchemaError(self.goals.path(goal), "", f"the grammar is over the limit grammar_bytes = {limit}")
+        return self.text.render(start)
+
+    def exists(self, goal: GoalId) -> bool:
+        return self.lengths[goal] is not None
+
+    def symbol(self, goal: GoalId) -> str:
+        """The rule or terminal of a goal that has values."""
+        known = self._symbols.get(goal)
+        if known is None:
+            assert self.exists(goal)
+            self.goals.spend(10, self.goals.path(goal))
+            if self.algebra.arrays(goal) or self.algebra.objects(goal):
+                known = self.text.name("v")
+                self._queue.append((goal, known))
+            else:
+                terminals = self._scalars(goal)
+                known = terminals[0]
+                if len(terminals) > 1:
+                    known = self.text.name("v")
+                    self.text.rule(known, terminals)
+            self._symbols[goal] = known
+        return known
+
+    def _alternatives(self, goal: GoalId) -> list[str]:
+        found = self._scalars(goal)
+        path = self.goals.path(goal)
+        for array in self.algebra.arrays(goal):
+            if self.lengths.array(array) is not None:
+                found.append(arrays.rule(self, array, path))
+        for shape in self.algebra.objects(goal):
+            if self.lengths.object(shape) is not None:
+                found.append(objects.rule(self, shape, path))
+        return found
+
+    # scalars
+
+    def _scalars(self, goal: GoalId) -> list[str]:
+        """Terminals: one for the fixed words, one for numbers, one for strings."""
+        values = self.algebra.reader.scalars(goal)
+        words = [word for word, on in (("null", values.null), ("true", values.true), ("false", values.false)) if on]
+        found = [self.text.terminal("/" + "|".join(words) + "/")] if words else []
+        found.extend(self._numbers(values, self.goals.path(goal)))
+        try:
+            empty = values.strings.upper.is_empty()
+        except TooComplex:
+            empty = False
+        if not empty:
+            self._note(values.strings.residue)
+            found.append(self.text.terminal(self.strings(values.strings.upper, self.goals.path(goal))))
+        return found
+
+    def _numbers(self, values: Scalars, path: str) -> list[str]:
+        numbers = values.numbers.upper
+        if numbers.is_empty():
+            return []
+        self._note(values.numbers.residue)
+        if not values.plain_integers:
+            return [self._spelled(numbers, path, NumberSet.rule)]
+        whole, broken = numbers & NumberSet.INTEGERS, numbers & ~NumberSet.INTEGERS
+        found = [] if whole.is_empty() else [self._spelled(whole, path, NumberSet.plain_rule)]
+        return found + ([] if broken.is_empty() else [self._spelled(broken, path, NumberSet.rule)])
+
+    def _spelled(self, numbers: NumberSet, path: str, spelling: Callable[[NumberSet], str]) -> str:
+        """The symbol for ``numbers``; for a superset where the set has no spelling of bearable size."""
+        try:
+            expression = spelling(numbers)
+        except TooComplex as error:
+            self.note(Residue(path, "multipleOf", error.reason))
+            expression = spelling(numbers.superset())
+        return self.text.symbol(expression)
+
+    def strings(self, language: Language, path: str) -> str:
+        """The terminal expression of ``language``, or of all strings where that would be too complex."""
+        try:
+            return language.terminal()
+        except TooComplex as error:
+            self.note(Residue(path, "string", error.reason))
+            return Language.ALL.terminal()
+
+    def key(self, name: str) -> str:
+        """The terminal of a member's name with its colon."""
+        known = self._keys.get(name)
+        if known is None:
+            if _PLAIN.fullmatch(name):
+                expression = f'/"{name}": ?/'
+            else:
+                expression = f"{Language.literals([name]).terminal()} {COLON}"
+            known = self._keys[name] = self.text.terminal(expression)
+        return known
+
+    def keys(self, names: Language, path: str) -> str:
+        return self.text.terminal(f"( {self.strings(names, path)} ) {COLON}")
+
+    def comma(self) -> str:
+        return self.text.terminal(COMMA)
+
+    def note(self, residue: Residue) -> None:
+        self.residue[residue] = None
+
+    def _note(self, residue: frozenset[Residue]) -> None:
+        for part in sorted(residue, key=lambda r: (r.path, r.keyword, r.reason)):
+            self.note(part)
+
+    def note_all(self, residue: frozenset[Residue]) -> None:
+        self._note(residue)

@@ -1,0 +1,103 @@
+"""Sets of null, booleans, numbers and strings, with how exactly they are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Generic, Protocol, Self, TypeVar
+
+from schemas.compiled import Residue
+from schemas.numbers import NumberSet
+from schemas.strings import Language
+
+
+class _Set(Protocol):
+    def __and__(self, other: Self) -> Self: ...
+    def __or__(self, other: Self) -> Self: ...
+    def __invert__(self) -> Self: ...
+
+
+T = TypeVar("T", bound=_Set)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds(Generic[T]):
+    """A set that lies between ``lower`` and ``upper``; ``residue`` says why the two differ, empty when they do not.
+
+    Complement swaps the bounds, so a keyword that cannot be expressed widens what the grammar accepts under ``not``
+    too, instead of turning into a refusal of valid values.
+    """
+
+    upper: T
+    lower: T
+    residue: frozenset[Residue] = frozenset()
+
+    def __and__(self, other: Bounds[T]) -> Bounds[T]:
+        return self._joined(other, self.upper & other.upper, self.lower & other.lower)
+
+    def __or__(self, other: Bounds[T]) -> Bounds[T]:
+        return self._joined(other, self.upper | other.upper, self.lower | other.lower)
+
+    def __invert__(self) -> Bounds[T]:
+        return Bounds(~self.lower, ~self.upper, self.residue)
+
+    def _joined(self, other: Bounds[T], upper: T, lower: T) -> Bounds[T]:
+        residue = self.residue | other.residue
+        return Bounds(upper, lower, residue if residue and upper != lower else frozenset())
+
+
+def exactly(items: T) -> Bounds[T]:
+    return Bounds(items, items)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """The null, boolean, number and string values of a goal."""
+
+    null: bool
+    false: bool
+    true: bool
+    numbers: Bounds[NumberSet]
+    strings: Bounds[Language]
+    plain_integers: bool = False
+    """Integers may be spelled without fraction and exponent only (draft 4's ``integer``)."""
+
+    def __and__(self, other: Scalars) -> Scalars:
+        return Scalars(
+            self.null and other.null,
+            self.false and other.false,
+            self.true and other.true,
+            self.numbers & other.numbers,
+            self.strings & other.strings,
+            self.plain_integers or other.plain_integers,
+        )
+
+    def __or__(self, other: Scalars) -> Scalars:
+        return Scalars(
+            self.null or other.null,
+            self.false or other.false,
+            self.true or other.true,
+            self.numbers | other.numbers,
+            self.strings | other.strings,
+            # Spelling is no part of the set: where one side needs the plain spelling, it is always right.
+            self.plain_integers or other.plain_integers,
+        )
+
+    def __invert__(self) -> Scalars:
+        return replace(
+            self,
+            null=not self.null,
+            false=not self.false,
+            true=not self.true,
+            numbers=~self.numbers,
+            strings=~self.strings,
+            plain_integers=False,
+        )
+
+    def is_empty(self) -> bool:
+        return not (self.null or self.false or self.true) and (
+            self.numbers.upper.is_empty() and self.strings.upper.is_empty()
+        )
+
+
+ALL = Scalars(True, True, True, exactly(NumberSet.ALL), exactly(Language.ALL))
+NONE = Scalars(False, False, False, exactly(NumberSet.NONE), exactly(Language.NONE))

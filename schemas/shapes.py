@@ -1,0 +1,76 @@
+"""What the lowering works on: conjunctive descriptions of arrays and objects. A goal is a union of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schemas.compiled import Residue
+from schemas.goals import GoalId
+from schemas.strings import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A member with a fixed name."""
+
+    key: str
+    goal: GoalId
+    required: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """The members with a name in ``names``, which holds the name of no slot and meets no other ``Others``."""
+
+    names: Language
+    goal: GoalId
+    witness: tuple[GoalId, ...] = ()
+    """Per witness of the shape, the values (within ``goal``) of a member here that are one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Which combinations of members may stand together.
+
+    ``classes[i]`` splits the values of member ``keys[i]``; an assignment says per key 0 (absent) or the 1-based class
+    of its value, and ``accepted`` holds the allowed ones.
+    """
+
+    keys: tuple[str, ...]
+    classes: tuple[tuple[GoalId, ...], ...]
+    accepted: frozenset[tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectShape:
+    slots: tuple[Slot, ...]
+    others: tuple[Others, ...]
+    witnesses: int = 0
+    """How many conditions of the form "some other member is …" there are."""
+    least: int = 0
+    most: int | None = None
+    conditions: Conditions | None = None
+    residue: frozenset[Residue] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Contains:
+    """Between ``least`` and ``most`` items from ``index`` on are in ``goal``; ``miss`` is the complement of ``goal``."""
+
+    index: int
+    goal: GoalId
+    miss: GoalId
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayShape:
+    prefix: tuple[GoalId, ...]
+    rest: GoalId
+    least: int = 0
+    most: int | None = None
+    contains: tuple[Contains, ...] = ()
+    unique: Residue | None = None
+    """Items must differ; the residue to record where the grammar cannot hold that."""
+    residue: frozenset[Residue] = frozenset()
