@@ -27,7 +27,7 @@ from server.settings import Settings
 
 
 def create_app(settings: Settings, engine: EngineClient | None = None) -> FastAPI:
-    """The server's routes. Without an engine they answer 503 until ``app.state.engine`` is set.
+    """The server's routes. Without an engine they answer 503 until ``await app.state.on_engine(engine)``.
 
     ``app.state.draining = True`` makes new requests 503 while running answers go on. The app does not own the engine:
     whoever started it shuts it down.
@@ -51,6 +51,7 @@ def create_app(settings: Settings, engine: EngineClient | None = None) -> FastAP
         compiler=Compiler(metrics, workers=settings.compile_workers, seconds=settings.compile_timeout),
     )
     app.state.serving = serving
+    app.state.on_engine = serving.on_engine
     app.include_router(health_routes(serving))
     app.include_router(openai_routes(serving))
     app.add_exception_handler(ApiError, _on_api_error)

@@ -1,7 +1,7 @@
 """The process that compiles schemas: ``python -m server.compile_worker SECONDS MEGABYTES``.
 
 It reads one job after another from standard input and writes each result to standard output, both as a four-byte
-length and a pickle. A job is ``(schema, undeclared)``; a result is a CompiledSchema, or the SchemaError that it raised.
+length and a pickle; an empty one first says that it is ready. A job is ``(schema, undeclared)``; a result is a CompiledSchema, or the SchemaError that it raised.
 A job that takes too long or too much memory kills the process, nothing else: the parent starts another one.
 """
 
@@ -30,6 +30,7 @@ def main() -> None:
     limit = megabytes * 1024 * 1024
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    write(results, b"")  # ready
     while (job := read(jobs)) is not None:
         # No handler: the signal ends the process even inside native code, and even when the parent is gone.
         signal.setitimer(signal.ITIMER_REAL, seconds)

@@ -32,16 +32,24 @@ class _Worker:
 
     async def run(self, job: bytes, seconds: float) -> Outcome:
         """Raises TimeoutError, and EOFError when the process dies of the job."""
-        stdin, stdout = self.process.stdin, self.process.stdout
+        stdin = self.process.stdin
         assert stdin is not None
-        assert stdout is not None
         try:
             async with asyncio.timeout(seconds):
                 stdin.write(HEADER.pack(len(job)) + job)
                 await stdin.drain()
-                size = HEADER.unpack(await stdout.readexactly(HEADER.size))[0]
-                outcome: Outcome = pickle.loads(await stdout.readexactly(size))
+                outcome: Outcome = pickle.loads(await self.read())
                 return outcome
+        except ConnectionError:
+            raise EOFError from None
+
+    async def read(self) -> bytes:
+        """One frame. Raises EOFError when the process has ended."""
+        stdout = self.process.stdout
+        assert stdout is not None
+        try:
+            size = HEADER.unpack(await stdout.readexactly(HEADER.size))[0]
+            return await stdout.readexactly(size)
         except (asyncio.IncompleteReadError, ConnectionError):
             raise EOFError from None
 
@@ -81,6 +89,11 @@ class Compiler:
         if isinstance(outcome, SchemaError):
             raise SchemaError(outcome.path, outcome.keyword, outcome.reason)
         return outcome
+
+    async def warm_up(self) -> None:
+        """Start one process and let it compile something, so that the first request does not wait for that."""
+        with contextlib.suppress(SchemaError):
+            await self.compile({"type": "object", "properties": {"a": {"type": "string"}}}, "forbid")
 
     async def close(self) -> None:
         """End the compile processes."""
@@ -145,6 +158,12 @@ class Compiler:
             str(_MEGABYTES),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            limit=2**20,
         )
-        return _Worker(process)
+        worker = _Worker(process)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await worker.read()
+        except (EOFError, TimeoutError):
+            await worker.kill()
+            raise RuntimeError("a compile process did not start") from None
+        return worker

@@ -105,7 +105,8 @@ class Gate:
     def _on_finish(self, event: CallFinished, out: list[Event]) -> None:
         call = self._call
         assert call is not None, "a call ended that was not open"
-        fault = arguments_fault(self._plan.tools[call.name], event.arguments)
+        tool = self._plan.tools[call.name]
+        fault = arguments_fault(tool, event.arguments, declared_only=self._plan.declared_only)
         if fault is None and "".join(call.held) != event.arguments:
             fault = f"the fragments of {call.name!r} do not add up to its arguments"
         if fault is not None:

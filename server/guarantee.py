@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from decoding.tools import Tool
 from schemas import CompiledSchema
 from server import strict_json
+from server.undeclared import undeclared_key
 
 
-def arguments_fault(tool: Tool, arguments: str) -> str | None:
+def arguments_fault(tool: Tool, arguments: str, *, declared_only: bool) -> str | None:
     """Why ``arguments`` is not one strict JSON object that is valid for ``tool``; ``None`` when it is.
 
-    Two schemas have a say: the one the call was held to (an object, nothing undeclared) and the one the client wrote.
+    ``declared_only``: keys that the schema says nothing of are a fault too.
     """
     try:
         value = strict_json.loads(arguments)
@@ -21,6 +20,9 @@ def arguments_fault(tool: Tool, arguments: str) -> str | None:
     if not isinstance(value, dict):
         return f"arguments of {tool.name!r} are not a JSON object"
     faults = tool.compiled.validate(value)
+    if not faults and declared_only:
+        undeclared = undeclared_key(tool.compiled.schema, value)
+        faults = [] if undeclared is None else [f"{undeclared} is not declared"]
     return f"arguments of {tool.name!r}: {'; '.join(faults[:3])}" if faults else None
 
 
@@ -32,8 +34,3 @@ def text_fault(schema: CompiledSchema, text: str) -> str | None:
         return f"the answer is not strict JSON: {error}"
     faults = schema.validate(value)
     return f"the answer: {'; '.join(faults[:3])}" if faults else None
-
-
-def offered_names(tools: Mapping[str, Tool], chosen: tuple[str, ...] | None) -> frozenset[str]:
-    """The names that a call may have under this choice."""
-    return frozenset(tools) if chosen is None else frozenset(chosen)

@@ -16,7 +16,7 @@ class Plan:
     """What to generate and what to hold it against.
 
     ``tools`` are those that may be called. ``grammar`` is llguidance text, or ``None`` for free text. ``answer`` is
-    the schema of the visible text when it has to be JSON.
+    the schema of the visible text when it has to be JSON. ``declared_only``: arguments hold declared keys only.
     """
 
     request_id: str
@@ -31,6 +31,7 @@ class Plan:
     stops: tuple[str, ...]
     n: int
     reasoning: bool = False
+    declared_only: bool = True
 
     @property
     def call_required(self) -> bool:

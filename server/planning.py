@@ -40,6 +40,10 @@ class Planner:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="render")
         self._vocabulary = len(engine.tokenizer)
 
+    @property
+    def format_name(self) -> str:
+        return self._fmt.name
+
     async def plan(self, ask: Ask, request_id: str) -> Plan:
         """Raises ApiError 400 for what cannot be generated: a schema, a token id, a length, a conversation."""
         self._check_bias(ask.sampling)
@@ -98,6 +102,7 @@ class Planner:
             stops=ask.stops,
             n=ask.n,
             reasoning=reasoning,
+            declared_only=self._undeclared == "forbid",
         )
 
     def _reasons(self, prompt: tuple[int, ...], template_kwargs: dict[str, Any]) -> bool:

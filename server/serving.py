@@ -51,14 +51,16 @@ class Serving:
             raise unavailable("The model is still loading.")
         return engine
 
+    async def on_engine(self, engine: EngineClient) -> None:
+        """Take the engine that has finished loading; from now on the server is ready. Raises ValueError when its call
+        format does not exist."""
+        self.state.format_name = self._planner_for(engine).format_name
+        await self.compiler.warm_up()
+        self.state.engine = engine
+
     async def plan(self, ask: Ask, request_id: str) -> Plan:
         """Raises ApiError."""
-        engine = self.engine()
-        if self._planner is None or self._planned_for is not engine:
-            fmt = call_format(engine, self.settings.tool_format)
-            self._planner = Planner(engine, self.compiler, fmt=fmt, undeclared=self.settings.undeclared_keys)
-            self._planned_for = engine
-        plan = await self._planner.plan(ask, request_id)
+        plan = await self._planner_for(self.engine()).plan(ask, request_id)
         self.metrics.prompt_tokens.inc(len(plan.prompt))
         return plan
 
@@ -77,6 +79,13 @@ class Serving:
             )
             for number in range(plan.n)
         ]
+
+    def _planner_for(self, engine: EngineClient) -> Planner:
+        if self._planner is None or self._planned_for is not engine:
+            fmt = call_format(engine, self.settings.tool_format)
+            self._planner = Planner(engine, self.compiler, fmt=fmt, undeclared=self.settings.undeclared_keys)
+            self._planned_for = engine
+        return self._planner
 
     async def close(self) -> None:
         await self.compiler.close()

@@ -207,7 +207,9 @@ def test_choices_do_not_share_state(stub: Stub) -> None:
     assert sorted(asked.sampling.seed or 0 for asked in stub.engine.asked) == [5, 6, 7]
     whole = stub.chat(tools=TOOLS, n=3).json()
     assert [c["index"] for c in whole["choices"]] == [0, 1, 2]
-    assert [json.loads(c["message"]["tool_calls"][0]["function"]["arguments"])["city"] for c in whole["choices"]] == cities
+    assert [
+        json.loads(c["message"]["tool_calls"][0]["function"]["arguments"])["city"] for c in whole["choices"]
+    ] == cities
     assert whole["usage"]["completion_tokens"] == sum(len("".join(t)) + 1 for t in texts)
 
 

@@ -1,0 +1,125 @@
+"""Keys that a schema says nothing of, found in a value without the help of the compiler that should prevent them.
+
+The rule: where an object declares properties and says nothing of further ones, arguments hold declared keys only. The
+search is cautious: a key counts as declared when *any* subschema that could apply at its place declares it, and a place
+whose subschemas cannot all be found is left alone. So what it finds is always a fault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
+_IN_PLACE = ("if", "then", "else", "not")
+_IN_PLACE_MAPS = ("dependentSchemas", "dependencies")
+_OPENERS = ("additionalProperties", "unevaluatedProperties", "propertyNames")
+_UNKNOWN = ("$dynamicRef", "$recursiveRef")
+
+
+class _Unknown(Exception):
+    """A subschema that cannot be found."""
+
+
+def undeclared_key(schema: Any, value: Any) -> str | None:
+    """The JSON pointer of the first undeclared key in ``value``, or ``None``."""
+    return _search([schema], value, schema, "")
+
+
+def _search(schemas: list[Any], value: Any, root: Any, path: str) -> str | None:
+    if not isinstance(value, dict | list) or not value:
+        return None
+    try:
+        parts = _applicable(schemas, root)
+        if isinstance(value, list):
+            found = (_search(_item_schemas(parts, n), item, root, f"{path}/{n}") for n, item in enumerate(value))
+            return next((fault for fault in found if fault is not None), None)
+        return _search_object(parts, value, root, path)
+    except _Unknown:
+        return None
+
+
+def _search_object(parts: list[Mapping[str, Any]], value: dict[str, Any], root: Any, path: str) -> str | None:
+    closed = any(part.get("properties") for part in parts) and not any(o in part for part in parts for o in _OPENERS)
+    for key, member in value.items():
+        schemas = list(_member_schemas(parts, key))
+        here = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+        if closed and not schemas:
+            return here
+        fault = _search(schemas, member, root, here)
+        if fault is not None:
+            return fault
+    return None
+
+
+def _member_schemas(parts: list[Mapping[str, Any]], key: str) -> Iterator[Any]:
+    for part in parts:
+        declared = part.get("properties")
+        if isinstance(declared, Mapping) and key in declared:
+            yield declared[key]
+        for pattern, schema in (part.get("patternProperties") or {}).items():
+            if _may_match(pattern, key):
+                yield schema
+        for name in ("additionalProperties", "unevaluatedProperties"):
+            if name in part:
+                yield part[name]
+
+
+def _item_schemas(parts: list[Mapping[str, Any]], position: int) -> list[Any]:
+    found: list[Any] = []
+    for part in parts:
+        for name in ("prefixItems", "items"):
+            entry = part.get(name)
+            if isinstance(entry, list):
+                found += entry[position : position + 1]
+            elif entry is not None:
+                found.append(entry)
+        found += [part[n] for n in ("additionalItems", "unevaluatedItems", "contains") if n in part]
+    return found
+
+
+def _applicable(schemas: list[Any], root: Any) -> list[Mapping[str, Any]]:
+    """Every object schema that may apply to the same value as ``schemas``."""
+    found: dict[int, Mapping[str, Any]] = {}
+    left = list(schemas)
+    while left:
+        schema = left.pop()
+        if isinstance(schema, bool) or id(schema) in found:
+            continue
+        if not isinstance(schema, Mapping) or any(name in schema for name in _UNKNOWN):
+            raise _Unknown
+        found[id(schema)] = schema
+        if "$ref" in schema:
+            left.append(_target(schema["$ref"], root))
+        for name in _IN_PLACE_LISTS:
+            left += schema.get(name) or ()
+        left += [schema[name] for name in _IN_PLACE if name in schema]
+        for name in _IN_PLACE_MAPS:
+            left += [branch for branch in (schema.get(name) or {}).values() if not isinstance(branch, list)]
+    return list(found.values())
+
+
+def _target(ref: Any, root: Any) -> Any:
+    """What a JSON pointer within the document points at. Raises _Unknown for any other reference."""
+    if ref == "#":
+        return root
+    if not isinstance(ref, str) or not ref.startswith("#/"):
+        raise _Unknown
+    target = root
+    for step in ref[2:].split("/"):
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(target, Mapping) and key in target:
+            target = target[key]
+        elif isinstance(target, list) and key.isdecimal() and int(key) < len(target):
+            target = target[int(key)]
+        else:
+            raise _Unknown
+    return target
+
+
+def _may_match(pattern: str, key: str) -> bool:
+    try:
+        return re.search(pattern, key) is not None
+    except re.error:
+        return True
