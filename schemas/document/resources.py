@@ -53,6 +53,10 @@ class Resources:
         self.has_dynamic_anchors = False
         self.root = self._add_document(schema, "", draft)
 
+    def places(self) -> list[Place]:
+        """The subschemas of the document itself that are at places where their draft has one."""
+        return [place for (document, _), place in self._places.items() if not document]
+
     def resolve(self, place: Place, keyword: str, reference: str) -> Place:
         """The place that ``reference``, written at ``place``, names. Raises :class:`SchemaError` when there is none."""
         uri, fragment = resolve(place.base, reference)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from schemas.document.uri import escape
@@ -38,6 +39,8 @@ def check_size(schema: Any, limits: Limits) -> None:
         elif isinstance(value, int):
             total += 1 + value.bit_length() * 3 // 10
         elif isinstance(value, float):
+            if not isfinite(value):
+                raise SchemaError(_pointer(trail), "", f"{value} is not a JSON number")
             total += 8
         else:
             raise SchemaError(_pointer(trail), "", f"a {type(value).__name__} is not a JSON value")

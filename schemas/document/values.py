@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
 from typing import Any, NoReturn
 
 from schemas.document.resources import Place
 from schemas.errors import SchemaError
 from schemas.limits import Limits
+from schemas.numbers.doubles import exact
 
 TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
 
@@ -28,17 +27,16 @@ def _shown(value: Any) -> str:
 
 
 def number(place: Place, keyword: str) -> Fraction | None:
-    """Exactly the number that the schema's text says: ``0.1`` is one tenth, not the double nearest to it."""
+    """Exactly the number that the schema's text says: ``0.1`` is one tenth, not the double nearest to it.
+
+    A double beyond 2^53 is the integer that it holds, as validators take it.
+    """
     value = place.value.get(keyword)
     if value is None and keyword not in place.value:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         refuse(place, keyword, f"must be a number, not {_shown(value)}")
-    if isinstance(value, int):
-        return Fraction(value)
-    if not isfinite(value):
-        refuse(place, keyword, "must be a finite number")
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    return exact(value)
 
 
 def count(place: Place, keyword: str) -> int | None:
