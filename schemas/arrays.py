@@ -60,7 +60,7 @@ class ArrayState:
                     return True
                 if index < self.least and algebra.disjoint(self.goal(index), goal):
                     return False
-                alike = range(index, self._fixed() + 1)
+                alike = range(index, max(index, self._fixed()) + 1)
                 return True if len(alike) <= 8 and all(algebra.contains(goal, self.goal(i)) for i in alike) else None
             case Matching(index, goal, least, most):
                 return self._matching(index, goal, least, most)

@@ -71,7 +71,9 @@ def _split(state: ObjectState, key: str, goals: Sequence[GoalId]) -> list[tuple[
         for values, inside in classes:
             hit = algebra.goals.conjunction((values, goal))
             miss = algebra.goals.conjunction((values, algebra.goals.negate(goal)))
-            split.extend((part, held) for part, held in ((hit, inside | {goal}), (miss, inside)) if not algebra.is_empty(part))
+            split.extend(
+                (part, held) for part, held in ((hit, inside | {goal}), (miss, inside)) if not algebra.is_empty(part)
+            )
         classes = split
         if len(classes) > MAX_CLASSES:
             return None
@@ -79,7 +81,10 @@ def _split(state: ObjectState, key: str, goals: Sequence[GoalId]) -> list[tuple[
 
 
 def _holds(
-    formula: Formula, assignment: tuple[int, ...], position: dict[str, int], truths: Sequence[Sequence[frozenset[GoalId]]]
+    formula: Formula,
+    assignment: tuple[int, ...],
+    position: dict[str, int],
+    truths: Sequence[Sequence[frozenset[GoalId]]],
 ) -> bool:
     match formula:
         case And(parts):

@@ -174,7 +174,9 @@ class Lengths:
 
     def _cheapest_other(self, shape: ObjectShape) -> int | None:
         found = [
-            self._name_length(other.names) + length for other in shape.others if (length := self[other.goal]) is not None
+            self._name_length(other.names) + length
+            for other in shape.others
+            if (length := self[other.goal]) is not None
         ]
         return min(found, default=None)
 

@@ -256,15 +256,11 @@ class Reader:
             for key, child in node.dependent_schemas:
                 ways = self._alternatives(child, mode, kind)
                 absent: Alternative = (Lacks(key), Evaluated())
-                factors.append(
-                    ways and [absent, *((conjunction((Has(key), way)), seen) for way, seen in ways)]
-                )
+                factors.append(ways and [absent, *((conjunction((Has(key), way)), seen) for way, seen in ways)])
         for factor in factors:
             if factor is None:
                 return None
-            crossed = [
-                (conjunction((left, right)), seen | more) for left, seen in total for right, more in factor
-            ]
+            crossed = [(conjunction((left, right)), seen | more) for left, seen in total for right, more in factor]
             total = _merged(crossed)
             self.goals.spend(len(crossed), node.path)
             if len(total) > MAX_ALTERNATIVES:
@@ -272,7 +268,9 @@ class Reader:
         unevaluated = node.unevaluated_properties if kind == "object" else node.unevaluated_items
         if unevaluated is not None:
             goal = self.goals.atom(unevaluated, _below(mode))
-            total = [(conjunction((way, self._rest(seen, goal, kind))), Evaluated(everything=True)) for way, seen in total]
+            total = [
+                (conjunction((way, self._rest(seen, goal, kind))), Evaluated(everything=True)) for way, seen in total
+            ]
         return _merged(total)
 
     def _rest(self, seen: Evaluated, goal: GoalId, kind: Kind) -> Formula:

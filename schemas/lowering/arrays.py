@@ -64,7 +64,9 @@ def _sequence(lower: Lowering, name: str, shape: ArrayShape) -> None:
     elif has_rest:
         item = lower.symbol(shape.rest)
         low = max(shape.least, 1) - 1
-        alternatives.append(f'"[" {item} {_repeated(text, f"{comma} {item}", low, None if most is None else most - 1)}"]"')
+        alternatives.append(
+            f'"[" {item} {_repeated(text, f"{comma} {item}", low, None if most is None else most - 1)}"]"'
+        )
     text.rule(name, alternatives)
 
 

@@ -61,9 +61,7 @@ class Guards:
 
     def add(self, key: int, value: int) -> Condition:
         """When a member ``key`` of class ``value`` may be added: it is absent, and what comes of it is live."""
-        allowed = {
-            state[:key] + (0,) + state[key + 1 :] for state in self._live if state[key] == value
-        }
+        allowed = {state[:key] + (0,) + state[key + 1 :] for state in self._live if state[key] == value}
         return all_of((self.fields[key].equals(0), self._table(allowed, skip=key)))
 
     def final(self) -> Condition:
@@ -91,9 +89,7 @@ class Guards:
             if len(groups) == 1:
                 result = next(iter(groups))
             else:
-                result = any_of(
-                    all_of((self._among(key, values), condition)) for condition, values in groups.items()
-                )
+                result = any_of(all_of((self._among(key, values), condition)) for condition, values in groups.items())
             known[memo] = result
             return result
 

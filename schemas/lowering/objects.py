@@ -83,7 +83,9 @@ def _plan(lower: Lowering, shape: ObjectShape, path: str) -> _Plan:
     if shape.witnesses:
         plan.witnesses = (low, low + shape.witnesses)
         low += shape.witnesses
-        lower.note(Residue(path, "additionalProperties", "a repeated undeclared member could replace the one that counts"))
+        lower.note(
+            Residue(path, "additionalProperties", "a repeated undeclared member could replace the one that counts")
+        )
         if plan.most is not None:
             _forget_counts(lower, plan, path, "beside a condition on undeclared members")
     if plan.ordered:
@@ -119,7 +121,9 @@ def _count_others(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -
     """Give undeclared members bits of their own, to be set one after the other."""
     required = len(plan.required)
     needed = max(plan.least - required, 0 if plan.most is None else plan.most - required, 0)
-    if needed > min(MAX_COUNTED, PARAMETER_BITS - plan.known - 8) and (plan.known or shape.witnesses or shape.conditions):
+    if needed > min(MAX_COUNTED, PARAMETER_BITS - plan.known - 8) and (
+        plan.known or shape.witnesses or shape.conditions
+    ):
         _forget_counts(lower, plan, path, "of undeclared members")
         return
     if plan.least - required >= 2:
