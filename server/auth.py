@@ -13,7 +13,7 @@ class Keys:
     """The keys that open ``/v1``. None at all leaves it open."""
 
     def __init__(self, keys: Sequence[str]) -> None:
-        self._digests = [_digest(key) for key in keys]
+        self._digests = [_digest(key.encode()) for key in keys]
 
     def check(self, authorization: str | None) -> None:
         """Raises ApiError 401 unless ``authorization`` is ``Bearer`` and one of the keys.
@@ -28,14 +28,14 @@ class Keys:
                 "You didn't provide an API key. Send it in an Authorization header using Bearer auth "
                 "(i.e. Authorization: Bearer YOUR_KEY)."
             )
-        digest = _digest(given.strip())
+        digest = _digest(given.strip().encode("latin-1"))  # as header bytes are read
         matches = [hmac.compare_digest(digest, known) for known in self._digests]
         if not any(matches):
             raise _unauthorized("Incorrect API key provided.")
 
 
-def _digest(key: str) -> bytes:
-    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).digest()
+def _digest(key: bytes) -> bytes:
+    return hashlib.sha256(key).digest()
 
 
 def _unauthorized(message: str) -> ApiError:

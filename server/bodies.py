@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import re
 from typing import Any
@@ -11,6 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 
 from server.errors import ApiError, ClientGone, bad_request
 
+_DISCARD_TIMES = 8
+_DISCARD_SECONDS = 10.0
 # orjson reads an integer beyond 64 bits as a double; a schema's bound must keep its digits.
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 
@@ -39,19 +43,35 @@ def parse_json(body: bytes) -> Any:
 
 async def _read(request: Request, max_bytes: int) -> bytes:
     declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > max_bytes:
-        raise _too_large(max_bytes)
+    too_large = declared.isdecimal() and int(declared) > max_bytes
     parts: list[bytes] = []
     size = 0
     try:
         async for part in request.stream():
-            size += len(part)
-            if size > max_bytes:
-                raise _too_large(max_bytes)
-            parts.append(part)
+            if not too_large:
+                parts.append(part)
+                size += len(part)
+                too_large = size > max_bytes
+            if too_large:
+                await _discard_rest(request, max_bytes)
+                break
     except ClientDisconnect:
         raise ClientGone from None
+    if too_large:
+        raise _too_large(max_bytes)
     return b"".join(parts)
+
+
+async def _discard_rest(request: Request, max_bytes: int) -> None:
+    """Read on for a while: a client that is still sending when the connection closes never sees the answer."""
+    left = _DISCARD_TIMES * max_bytes
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DISCARD_SECONDS):
+            while left > 0:
+                message = await request.receive()
+                left -= len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
 
 
 def _too_large(max_bytes: int) -> ApiError:

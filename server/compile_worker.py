@@ -1,8 +1,9 @@
 """The process that compiles schemas: ``python -m server.compile_worker SECONDS MEGABYTES``.
 
 It reads one job after another from standard input and writes each result to standard output, both as a four-byte
-length and a pickle; an empty one first says that it is ready. A job is ``(schema, undeclared)``; a result is a CompiledSchema, or the SchemaError that it raised.
-A job that takes too long or too much memory kills the process, nothing else: the parent starts another one.
+length and a pickle; an empty one first says that it is ready. A job is ``(schema, undeclared)``; a result is a
+CompiledSchema, or the SchemaError that it raised. A job that takes too long or too much memory kills the process,
+nothing else: the parent starts another one.
 """
 
 from __future__ import annotations

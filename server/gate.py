@@ -87,7 +87,7 @@ class Gate:
         tool = self._plan.tools.get(event.name)
         if tool is None:
             raise Violation(f"the model called {event.name!r}, which is not on offer", out)
-        if event.index > 0 and not self._plan.parallel:
+        if event.index > 0 and not self._plan.many_calls:
             raise Violation("the model made a second call where one was allowed", out)
         expected = bool(tool.compiled.residue)
         self._call = _Call(event.index, event.name, self._hold or expected, expected)

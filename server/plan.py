@@ -37,6 +37,10 @@ class Plan:
     def call_required(self) -> bool:
         return self.tool_choice.mode == "required"
 
+    @property
+    def many_calls(self) -> bool:
+        return self.parallel and not self.tool_choice.once
+
     def sampling_of(self, choice: int) -> Sampling:
         """Choice ``choice``'s own sampling: each has another seed, and the first has the one that was asked for."""
         seed = self.sampling.seed

@@ -121,7 +121,7 @@ def chosen(choice: str | NamedFunction | NamedCustom | AllowedToolsChoice | None
             )
         names = tuple(dict.fromkeys(_offered_name(tool, offered) for tool in allowed.tools))
         return ToolChoice(allowed.mode, names)
-    return ToolChoice("required", (_offered_name(choice, offered),))
+    return ToolChoice("required", (_offered_name(choice, offered),), once=True)
 
 
 def _mode(choice: str) -> Literal["none", "auto", "required"]:

@@ -144,6 +144,7 @@ class Stub:
 
     engine: StubEngine
     app: FastAPI
+    server: uvicorn.Server
     url: str
     port: int
     client: httpx2.Client
@@ -188,7 +189,7 @@ def serve(engine: EngineClient | None, **options: Any) -> Iterator[Stub]:
     url = f"http://127.0.0.1:{port}"
     try:
         with httpx2.Client(base_url=url, timeout=60) as client:
-            yield Stub(engine, app, url, port, client)  # type: ignore[arg-type]
+            yield Stub(engine, app, server, url, port, client)  # type: ignore[arg-type]
     finally:
         server.should_exit = True
         thread.join(30)

@@ -213,6 +213,13 @@ ROWS: dict[str, tuple[dict[str, Any], str | None, str | None, str]] = {
     "json_schema illegal": (
         {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "strnig"}}}},
         "response_format", None, "Invalid schema for response_format"),
+    "json_schema that refers to itself": (
+        {"response_format": {"type": "json_schema", "json_schema": {
+            "name": "x", "schema": {"$ref": "#/$defs/n", "$defs": {"n": {"$ref": "#/$defs/n"}}}}}},
+        "response_format", None, "$ref"),
+    "tool that refers to itself": (
+        {"tools": [function(parameters={"$ref": "#/$defs/n", "$defs": {"n": {"$ref": "#/$defs/n"}}})]},
+        "tools[0].function.parameters", "invalid_function_parameters", "$ref"),
     "guided_json": ({"guided_json": {"type": "object"}}, "guided_json", "unsupported_parameter", "response_format"),
     "structured_outputs": ({"structured_outputs": {}}, "structured_outputs", "unsupported_parameter", "tools"),
     "grammar": ({"grammar": "root ::= x"}, "grammar", "unsupported_parameter", "grammar"),

@@ -1,0 +1,141 @@
+"""Schemas in processes of their own: one that kills or stalls its process harms nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from schemas import SchemaError
+from server.compiler import Compiler
+from server.metrics import Metrics
+
+GOOD = {"type": "object", "properties": {"a": {"type": "integer"}}}
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def compiler() -> AsyncIterator[Compiler]:
+    made = Compiler(Metrics(), workers=1, seconds=3)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def hostile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A ``sitecustomize`` that puts hooks into the compile process, for schemas that are not really hostile."""
+    (tmp_path / "sitecustomize.py").write_text(
+        """
+import sys
+if "server.compile_worker" in sys.orig_argv:
+    import os
+    import schemas
+    real = schemas.compile_schema
+    def compile_schema(schema, *, undeclared):
+        title = schema.get("title") if isinstance(schema, dict) else None
+        if title == "crash": os.abort()
+        if title == "sleep":
+            while True: pass
+        if title == "memory": bytearray(10**12)
+        if title == "bug": raise KeyError("oops")
+        if title == "deep": raise RecursionError
+        if title == "print": print("a stray line", flush=True)
+        return real(schema, undeclared=undeclared)
+    schemas.compile_schema = compile_schema
+"""
+    )
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
+
+
+@pytest.mark.anyio
+async def test_compiles_caches_and_refuses(compiler: Compiler) -> None:
+    first = await compiler.compile(GOOD, "forbid")
+    assert first.validate({"a": 1}) == []
+    assert first.validate({"a": "x"})
+    assert await compiler.compile(dict(GOOD), "forbid") is first
+    assert await compiler.compile(GOOD, "allow") is not first
+    for _ in range(2):
+        with pytest.raises(SchemaError):
+            await compiler.compile({"type": "strnig"}, "forbid")
+    metrics = compiler._metrics
+    assert metrics.registry.get_sample_value("strictcall_grammar_cache_misses_total") == 3
+    assert metrics.registry.get_sample_value("strictcall_grammar_cache_hits_total") == 2
+
+
+@pytest.mark.anyio
+async def test_the_same_schema_at_once_is_compiled_once(compiler: Compiler) -> None:
+    results = await asyncio.gather(*(compiler.compile(GOOD, "forbid") for _ in range(20)))
+    assert all(result is results[0] for result in results)
+    assert compiler._metrics.registry.get_sample_value("strictcall_grammar_cache_misses_total") == 1
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("kind", "piece"),
+    [
+        ("crash", "took the compile process down"),
+        ("sleep", "not compiled within 3 s"),
+        ("memory", "MemoryError"),
+        ("deep", "RecursionError"),
+        ("bug", "KeyError"),
+    ],
+)
+async def test_a_poisonous_schema_is_refused_and_others_go_on(
+    hostile: None, compiler: Compiler, kind: str, piece: str
+) -> None:
+    poison = asyncio.create_task(compiler.compile(GOOD | {"title": kind}, "forbid"))
+    await asyncio.sleep(0)
+    assert (await compiler.compile(GOOD, "forbid")).validate({}) == []
+    with pytest.raises(SchemaError) as refused:
+        await poison
+    assert piece in refused.value.reason
+    with pytest.raises(SchemaError):  # remembered: it does not kill another process
+        await asyncio.wait_for(compiler.compile(GOOD | {"title": kind}, "forbid"), 0.5)
+
+
+@pytest.mark.anyio
+async def test_a_stray_print_breaks_nothing(hostile: None, compiler: Compiler) -> None:
+    assert (await compiler.compile(GOOD | {"title": "print"}, "forbid")).validate({}) == []
+
+
+@pytest.mark.anyio
+async def test_a_process_killed_from_outside_is_replaced(compiler: Compiler) -> None:
+    await compiler.compile(GOOD, "forbid")
+    os.kill(compiler._idle[0].process.pid, signal.SIGKILL)
+    assert (await compiler.compile(GOOD | {"title": "another"}, "forbid")).validate({}) == []
+
+
+@pytest.mark.anyio
+async def test_a_caller_who_leaves_does_not_stop_the_compilation(compiler: Compiler) -> None:
+    leaving = asyncio.create_task(compiler.compile(GOOD, "forbid"))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    assert (await compiler.compile(GOOD, "forbid")).validate({}) == []
+    assert compiler._metrics.registry.get_sample_value("strictcall_grammar_cache_misses_total") == 1
+
+
+@pytest.mark.anyio
+async def test_closing_leaves_no_process() -> None:
+    compiler = Compiler(Metrics(), workers=1)
+    await compiler.compile(GOOD, "forbid")
+    process = compiler._idle[0].process
+    await compiler.close()
+    assert process.returncode is not None
+
+
+def test_the_compile_process_imports_neither_server_parts_nor_engines() -> None:
+    """It starts often and must start fast."""
+    heavy = "'vllm', 'torch', 'fastapi', 'transformers', 'outlines'"
+    code = f"import sys, server.compile_worker, schemas; print([m for m in ({heavy}) if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
