@@ -54,10 +54,10 @@ def tool_grammar(
     """The grammar of an answer in which ``tools`` may be, or have to be, called.
 
     ``auto`` is free text with calls in it (just one when not ``parallel``; the answer ends with it); ``required`` is
-    calls and nothing else; ``none`` is text without a call. ``reasoning``: the answer begins with the format's
-    reasoning, or inside it where the prompt has opened it. ``first`` makes the answer begin with a call of that tool.
-    ``response``: where text is allowed it is one JSON value of this schema (``response_format``), and no text stands
-    beside calls.
+    calls and nothing else (one for a named choice); ``none`` is text without a call. ``reasoning``: the answer begins
+    with the format's reasoning, or inside it where the prompt has opened it. ``first`` makes the answer begin with a
+    call of that tool. ``response``: where text is allowed it is one JSON value of this schema (``response_format``),
+    and no text stands beside calls.
 
     ``tools`` and ``tool_choice`` may also be given as Chat Completions writes them. Raises ValueError when a name that
     is chosen is not among the tools or no tool is left, SchemaError when a schema is refused.
@@ -66,6 +66,7 @@ def tool_grammar(
     choice = tool_choice if isinstance(tool_choice, ToolChoice) else tool_choice_from_wire(tool_choice)
     form = get(fmt) if isinstance(fmt, str) else fmt
     offered = offered_tools(known, choice)
+    parallel = parallel and not choice.once
     if first is not None and first not in {tool.name for tool in offered}:
         raise ValueError(f"first: no tool {first!r} is offered")
     key = (
@@ -123,9 +124,11 @@ def _build(
     answer, terminals = _answer(
         form, choice, bool(tools), parallel=parallel, first=first, response=response is not None
     )
-    rules = [f"start: {'reasoning ' if reasoning else ''}({answer})"]
+    if reasoning and form.reasoning is None:
+        raise ValueError(f"reasoning: the format {form.name} has none")
+    rules = [f"start: {'reasoning gap? ' if reasoning else ''}({answer})"]
     if reasoning:
-        terminals |= {"reasoning"}
+        terminals |= {"reasoning", "gap"}
     rules += [text for name, text in _terminals(form).items() if name in terminals]
     if tools:
         rules += _call_rules(form, tools, first)
@@ -167,6 +170,7 @@ def _terminals(form: Format) -> dict[str, str]:
         "unmarked": f"unmarked: UNMARKED\nUNMARKED: /(?s:.+)/ & ~/{before}{marker}(?s:.*)/",
     }
     if form.reasoning is not None:
+        texts["gap"] = r"gap: /\n{1,2}/"
         texts["reasoning"] = f"reasoning[lazy]: /(?s:.*){_regex(form.reasoning.close)}/"
     return texts
 

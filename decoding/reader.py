@@ -110,14 +110,16 @@ class Reader:
             self._read()
         if self._mode is _Mode.CALL and self._arguments is not None and not self._scanner.complete:
             return [*self._taken(), Finished("length" if reason == "length" else "error")]
-        if self._mode is not _Mode.CALL:
-            rest = self._buffer[self._at :]
-            if self._mode is _Mode.TEXT:
-                self._show(rest)
-                if self._space and not self._fresh:
-                    self._events.append(Text("".join(self._space)))
-            else:
-                self._reason(rest)
+        # What is left in the buffer is the beginning of a marker. Where the budget ended the answer it most likely was
+        # one: it is markup then, and no content.
+        rest = self._buffer[self._at :]
+        cut_marker = bool(rest and self._names and reason == "length")
+        if self._mode is _Mode.TEXT and not cut_marker:
+            self._show(rest)
+            if self._space and not self._fresh:
+                self._events.append(Text("".join(self._space)))
+        elif self._mode in (_Mode.REASONING, _Mode.REASONING_START) and reason == "stop":
+            self._reason(rest)
         return [*self._taken(), Finished("tool_calls" if reason == "stop" and self._calls_finished else reason)]
 
     def _taken(self) -> list[Event]:

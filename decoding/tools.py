@@ -42,10 +42,12 @@ class Tool:
 class ToolChoice:
     """Whether calls are forbidden, possible or demanded, and of which tools (``None``: of all).
 
-    A named choice is ``required`` with one name; ``allowed_tools`` is a mode with several."""
+    A named choice is ``required`` with one name and ``once``; ``allowed_tools`` is a mode with names."""
 
     mode: Mode
     names: tuple[str, ...] | None = None
+    once: bool = False
+    """The answer is exactly one call, whatever ``parallel`` says."""
 
 
 def argument_schema(parameters: Mapping[str, Any] | bool | None) -> dict[str, Any]:
@@ -188,7 +190,7 @@ def tool_choice_from_wire(choice: str | Mapping[str, Any] | None) -> ToolChoice:
     if isinstance(choice, str) and choice in _MODES:
         return ToolChoice(_MODES[choice])
     if isinstance(choice, Mapping) and choice.get("type") == "function":
-        return ToolChoice("required", (choice["function"]["name"],))
+        return ToolChoice("required", (choice["function"]["name"],), once=True)
     if isinstance(choice, Mapping) and choice.get("type") == "allowed_tools":
         allowed = choice["allowed_tools"]
         return ToolChoice(allowed["mode"], tuple(tool["function"]["name"] for tool in allowed["tools"]))
