@@ -10,8 +10,11 @@ import pickle
 import sys
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+import orjson
 
 from schemas import CompiledSchema, SchemaError
 from server.compile_worker import HEADER
@@ -20,10 +23,16 @@ from server.metrics import Metrics
 log = logging.getLogger(__name__)
 
 Undeclared: TypeAlias = Literal["forbid", "allow"]
+Schema: TypeAlias = dict[str, Any] | bool
 Outcome: TypeAlias = CompiledSchema | SchemaError
+_Key: TypeAlias = tuple[str, Undeclared, bytes]
 
 _MEGABYTES = 4096
 _START_SECONDS = 60.0
+
+
+def as_written(schema: Schema) -> Schema:
+    return schema
 
 
 @dataclass(slots=True)
@@ -73,19 +82,25 @@ class Compiler:
         self._idle: list[_Worker] = []
         self._all: set[_Worker | None] = set()
         self._slots = asyncio.Semaphore(workers)
-        self._done: OrderedDict[str, Outcome] = OrderedDict()
-        self._running: dict[str, asyncio.Task[Outcome]] = {}
+        self._done: OrderedDict[_Key, Outcome] = OrderedDict()
+        self._running: dict[_Key, asyncio.Task[Outcome]] = {}
         self._closed = False
 
-    async def compile(self, schema: dict[str, Any] | bool, undeclared: Undeclared) -> CompiledSchema:
-        """Raises SchemaError when the schema is refused, takes too long or is too large for the compile process."""
-        key = f"{undeclared}:{json.dumps(schema, ensure_ascii=False, separators=(',', ':'))}"
+    async def compile(
+        self, source: Schema | None, undeclared: Undeclared, prepare: Callable[[Any], Schema] = as_written
+    ) -> CompiledSchema:
+        """The compiled form of ``prepare(source)``.
+
+        Raises SchemaError when ``prepare`` does, or when the schema is refused, takes too long or is too large for the
+        compile process.
+        """
+        key = prepare.__qualname__, undeclared, _text(source)
         outcome = self._done.get(key)
         if outcome is not None:
             self._done.move_to_end(key)
             self._metrics.grammar_cache_hits.inc()
         else:
-            outcome = await asyncio.shield(self._task(key, schema, undeclared))
+            outcome = await asyncio.shield(self._task(key, source, prepare))
         if isinstance(outcome, SchemaError):
             raise SchemaError(outcome.path, outcome.keyword, outcome.reason)
         return outcome
@@ -104,19 +119,25 @@ class Compiler:
         await asyncio.gather(*(worker.kill() for worker in self._idle))
         self._idle.clear()
 
-    def _task(self, key: str, schema: dict[str, Any] | bool, undeclared: Undeclared) -> asyncio.Task[Outcome]:
+    def _task(self, key: _Key, source: Schema | None, prepare: Callable[[Any], Schema]) -> asyncio.Task[Outcome]:
         task = self._running.get(key)
         if task is None:
             self._metrics.grammar_cache_misses.inc()
-            task = asyncio.create_task(self._compile(key, pickle.dumps((schema, undeclared))))
+            task = asyncio.create_task(self._compile(key, source, prepare))
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
         return task
 
-    async def _compile(self, key: str, job: bytes) -> Outcome:
+    async def _compile(self, key: _Key, source: Schema | None, prepare: Callable[[Any], Schema]) -> Outcome:
         async with self._slots:
             started = time.perf_counter()
-            outcome = await self._outcome(job)
+            try:
+                schema = await asyncio.to_thread(prepare, source)
+                outcome = await self._outcome(pickle.dumps((schema, key[1])))
+            except SchemaError as refused:
+                outcome = refused
+            except RecursionError:
+                outcome = SchemaError("", "", "too complex: it is nested too deeply")
             self._metrics.grammar_compile_seconds.observe(time.perf_counter() - started)
         if isinstance(outcome, CompiledSchema):
             # Build the validator here and now: it is needed at the end of a call, on the event loop.
@@ -167,3 +188,10 @@ class Compiler:
             await worker.kill()
             raise RuntimeError("a compile process did not start") from None
         return worker
+
+
+def _text(source: Schema | None) -> bytes:
+    try:
+        return orjson.dumps(source)
+    except TypeError:  # an integer beyond 64 bits
+        return json.dumps(source).encode()

@@ -57,8 +57,7 @@ class Planner:
 
     async def _tool(self, spec: ToolSpec) -> Tool:
         try:
-            schema = argument_schema(spec.parameters)
-            compiled = await self._compiler.compile(schema, self._undeclared)
+            compiled = await self._compiler.compile(spec.parameters, self._undeclared, argument_schema)
         except SchemaError as error:
             # Where the schema had to be wrapped (a reference to its root), the pointer is still the client's.
             pointer = error.path if "allOf" in (spec.parameters or {}) else error.path.removeprefix("/allOf/0")

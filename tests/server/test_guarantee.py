@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from schemas import CompiledSchema, Residue, compile_schema
+from server.compiler import as_written
 from server.undeclared import undeclared_key
 from tests.server.stub import TOOLS, Stub, StubEngine, call, chunks, in_turn, say, serve
 from tests.server.test_stream_bytes import calls, deltas, split
@@ -40,7 +41,8 @@ DIFFERENT = call("pick", '{"ids": [1, 2]}')
 class ResidueCompiler:
     """Compiles like the real one; a schema that speaks of uniqueItems is wider than it says."""
 
-    async def compile(self, schema: dict[str, Any], undeclared: str) -> CompiledSchema:
+    async def compile(self, source: Any, undeclared: Any, prepare: Any = as_written) -> CompiledSchema:
+        schema = prepare(source)
         text = json.dumps(schema)
         if "uniqueItems" not in text:
             return compile_schema(schema)
