@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas.arrays import ArrayState
 from schemas.compiled import Residue
+from schemas.errors import TooComplex
 from schemas.formula import Formula, Or, Unknown, conjunction
 from schemas.goals import ANYTHING, NOTHING, GoalId, Goals
 from schemas.objects import ObjectState
@@ -11,7 +12,7 @@ from schemas.reading import Kind, Reader
 from schemas.scalars import Scalars
 from schemas.shapes import ArrayShape, ObjectShape
 from schemas.solving import TooManyCases, cases, reduce
-from schemas.strings import Language, TooComplex
+from schemas.stringset import StringSet
 
 MAX_CASES = 1500
 """Cases per goal and kind, found and failed together; beyond, choices are dropped and become residue."""
@@ -139,16 +140,16 @@ class Algebra:
         return list(cases(weak, state, self.goals, MAX_CASES))  # type: ignore[arg-type]
 
 
-def language_empty(language: Language) -> bool:
+def strings_empty(strings: StringSet) -> bool:
     """Whether no string is in it; False where that is too costly to decide."""
     try:
-        return language.is_empty()
+        return strings.is_empty()
     except TooComplex:
         return False
 
 
 def scalars_empty(scalars: Scalars) -> bool:
-    if scalars.null or scalars.false or scalars.true or not language_empty(scalars.strings.upper):
+    if scalars.null or scalars.false or scalars.true or not strings_empty(scalars.strings.upper):
         return False
     try:
         return scalars.numbers.upper.is_empty()
@@ -156,4 +157,4 @@ def scalars_empty(scalars: Scalars) -> bool:
         return False
 
 
-__all__ = ["MAX_CASES", "Algebra", "language_empty", "reduce", "scalars_empty"]
+__all__ = ["MAX_CASES", "Algebra", "strings_empty", "reduce", "scalars_empty"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from schemas.compiled import Residue
 from schemas.formula import Region
 from schemas.goals import GoalId
-from schemas.strings import Language
+from schemas.stringset import StringSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Evaluated:
 
     everything: bool = False
     names: frozenset[str] = frozenset()
-    patterns: frozenset[Language] = frozenset()
+    patterns: frozenset[StringSet] = frozenset()
     prefix: int = 0
     """Items before this index are evaluated."""
     matched: frozenset[GoalId] = frozenset()
@@ -49,7 +49,7 @@ class Evaluated:
 
     def rest(self) -> Region:
         """The names that are not evaluated."""
-        return Region(None, self.names, tuple(sorted(self.patterns, key=lambda language: language.regex.facts.key)))
+        return Region(None, self.names, tuple(sorted(self.patterns, key=lambda names: names.key)))
 
     def undeclared(self) -> Region:
         """The names that are neither evaluated nor demanded."""

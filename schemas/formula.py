@@ -12,16 +12,16 @@ from typing import TypeAlias
 
 from schemas.compiled import Residue
 from schemas.goals import GoalId
-from schemas.strings import Language
+from schemas.stringset import StringSet
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
     """A set of member names: those of ``within`` that are not in ``names`` and match none of ``without``."""
 
-    within: Language | None = None
+    within: StringSet | None = None
     names: frozenset[str] = frozenset()
-    without: tuple[Language, ...] = ()
+    without: tuple[StringSet, ...] = ()
 
     def __contains__(self, key: str) -> bool:
         return (

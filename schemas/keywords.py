@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from schemas import scalars
 from schemas.compiled import Residue
-from schemas.errors import SchemaError
+from schemas.errors import SchemaError, TooComplex
 from schemas.evaluated import Evaluated
 from schemas.formula import (
     At,
@@ -29,7 +28,8 @@ from schemas.goals import ANYTHING, NOTHING, Goals, Mode
 from schemas.node import Node
 from schemas.numbers import NumberSet
 from schemas.scalars import Bounds, Scalars, exactly
-from schemas.strings import Language, PatternError, TooComplex
+from schemas.strings import Language, PatternError
+from schemas.stringset import StringSet
 
 if TYPE_CHECKING:
     from schemas.reading import Kind, Reader
@@ -49,7 +49,7 @@ def own_scalars(node: Node) -> Scalars:
         false=types is None or "boolean" in types,
         true=types is None or "boolean" in types,
         numbers=_numbers(node),
-        strings=_strings(node) if types is None or "string" in types else exactly(Language.NONE),
+        strings=_strings(node) if types is None or "string" in types else exactly(StringSet.NONE),
         plain_integers=node.plain_integers and types is not None and "integer" in types and "number" not in types,
     )
     if node.const is not None:
@@ -67,7 +67,7 @@ def scalars_of(values: Sequence[Any]) -> Scalars:
         false=any(value is False for value in values),
         true=any(value is True for value in values),
         numbers=exactly(NumberSet.values(numbers) if numbers else NumberSet.NONE),
-        strings=exactly(Language.literals(strings) if strings else Language.NONE),
+        strings=exactly(StringSet.literals(strings) if strings else StringSet.NONE),
     )
 
 
@@ -93,27 +93,27 @@ def _numbers(node: Node) -> Bounds[NumberSet]:
     return exactly(total)
 
 
-def _strings(node: Node) -> Bounds[Language]:
-    total = exactly(Language.ALL)
+def _strings(node: Node) -> Bounds[StringSet]:
+    total = exactly(StringSet.ALL)
     if node.min_length or node.max_length is not None:
-        total = exactly(Language.length(node.min_length or 0, node.max_length))
+        total = exactly(StringSet.of(Language.length(node.min_length or 0, node.max_length)))
     if node.pattern is not None:
         total = total & pattern(node.pattern, node.path, "pattern")
     if node.format is not None:
         language = Language.named_format(node.format)
         if language is not None:
-            total = total & exactly(language)
+            total = total & exactly(StringSet.of(language))
     return total
 
 
-def pattern(text: str, path: str, keyword: str) -> Bounds[Language]:
+def pattern(text: str, path: str, keyword: str) -> Bounds[StringSet]:
     try:
-        return exactly(Language.pattern(text))
+        return exactly(StringSet.of(Language.pattern(text)))
     except PatternError as error:
         raise SchemaError(path, keyword, f"{text!r} is no ECMA-262 pattern: {error}") from error
     except TooComplex as error:
         residue = Residue(path, keyword, str(error))
-        return Bounds(Language.ALL, Language.NONE, frozenset((residue,)))
+        return Bounds(StringSet.ALL, StringSet.NONE, frozenset((residue,)))
 
 
 # objects
@@ -125,7 +125,7 @@ def own_object(reader: Reader, node: Node, below: Mode) -> Formula:
     for name, child in node.properties:
         # Also where anything will do: a declared name gets a place of its own and so comes once.
         parts.append(Member(name, goals.atom(child, below)))
-    patterns: list[Language] = []
+    patterns: list[StringSet] = []
     unknown: list[Residue] = []
     for text, child in node.pattern_properties:
         known = pattern(text, node.path, "patternProperties")
@@ -144,7 +144,7 @@ def own_object(reader: Reader, node: Node, below: Mode) -> Formula:
             parts.append(Unknown(unknown[-1]) if unknown else Every(region, goal))
     if node.property_names is not None:
         names = reader.scalars(goals.atom(node.property_names)).strings
-        parts.append(Every(Region(within=~names.upper), NOTHING) if names.upper != Language.ALL else True)
+        parts.append(Every(Region(within=~names.upper), NOTHING) if names.upper != StringSet.ALL else True)
         parts.extend(Unknown(residue) for residue in sorted(names.residue, key=str))
     parts.extend(Has(name) for name in node.required)
     if node.min_properties or node.max_properties is not None:

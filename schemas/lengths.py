@@ -7,14 +7,16 @@ no finite value. The lengths are of compact JSON in UTF-8 bytes.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
-from schemas.algebra import Algebra
-from schemas.errors import SchemaError
+from schemas.algebra import Algebra, strings_empty
+from schemas.errors import SchemaError, TooComplex
 from schemas.goals import NOTHING, GoalId
 from schemas.machine import Machine, machine
+from schemas.numbers import NumberSet
 from schemas.scalars import Scalars
 from schemas.shapes import ArrayShape, ObjectShape
-from schemas.strings import Language, TooComplex
+from schemas.stringset import StringSet
 
 
 class Lengths:
@@ -24,7 +26,7 @@ class Lengths:
         self.algebra = algebra
         self._length: dict[GoalId, int] = {}
         self._machines: dict[ArrayShape, Machine | None] = {}
-        self._keys: dict[Language, int] = {}
+        self._keys: dict[StringSet, int] = {}
         self._solve(root)
 
     def __getitem__(self, goal: GoalId) -> int | None:
@@ -196,13 +198,9 @@ class Lengths:
                     best = lengths
         return best
 
-    def _name_length(self, names: Language) -> int:
+    def _name_length(self, names: StringSet) -> int:
         if names not in self._keys:
-            try:
-                word = names.shortest()
-            except TooComplex:
-                word = "a"
-            self._keys[names] = key_length(word or "")
+            self._keys[names] = _string_length(names) + 1
         return self._keys[names]
 
     def check(self, root: GoalId) -> int:
@@ -233,21 +231,29 @@ def key_length(key: str) -> int:
     return text_length(key) + 1
 
 
+def _string_length(strings: StringSet) -> int:
+    """Of a set that is not empty. A lower bound for patterns: a character counts as one byte there."""
+    if strings.others is None:
+        return min(map(text_length, strings.words))
+    return 2 + strings.others.regex.facts.shortest
+
+
+@lru_cache(maxsize=2048)
+def _number_length(numbers: NumberSet) -> int:
+    return len(numbers.shortest())
+
+
 def scalars_length(scalars: Scalars) -> int | None:
     found: list[int] = []
     if scalars.null or scalars.true:
         found.append(4)
     if scalars.false:
         found.append(5)
-    try:
-        word = scalars.strings.upper.shortest()
-        if word is not None:
-            found.append(text_length(word))
-    except TooComplex:
-        found.append(2)
+    if not strings_empty(scalars.strings.upper):
+        found.append(_string_length(scalars.strings.upper))
     try:
         if not scalars.numbers.upper.is_empty():
-            found.append(len(scalars.numbers.upper.shortest()))
+            found.append(_number_length(scalars.numbers.upper))
     except TooComplex:
         found.append(1)
     return min(found, default=None)

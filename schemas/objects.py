@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from schemas.compiled import Residue
 from schemas.conditions import conditions_of
+from schemas.errors import TooComplex
 from schemas.formula import (
     Count,
     Every,
@@ -24,7 +25,7 @@ from schemas.formula import (
 )
 from schemas.goals import ANYTHING, NOTHING, GoalId
 from schemas.shapes import Conditions, ObjectShape, Others, Slot
-from schemas.strings import Language, TooComplex
+from schemas.stringset import StringSet
 
 if TYPE_CHECKING:
     from schemas.algebra import Algebra
@@ -249,29 +250,29 @@ class ObjectState:
     def _others(self, names: Sequence[str]) -> Iterator[Others]:
         """The names beside ``names``, split by the patterns that tell their values apart."""
         regions = list(self.every.items())
-        patterns: dict[Language, None] = {}
+        patterns: dict[StringSet, None] = {}
         for region in (*self.every, *(some.region for some in self.some)):
             patterns.update(dict.fromkeys(region.without))
             if region.within is not None:
                 patterns[region.within] = None
-        classes: list[tuple[Language, frozenset[Language]]] = [(Language.ALL, frozenset())]
+        classes: list[tuple[StringSet, frozenset[StringSet]]] = [(StringSet.ALL, frozenset())]
         for pattern in patterns:
-            split: list[tuple[Language, frozenset[Language]]] = []
+            split: list[tuple[StringSet, frozenset[StringSet]]] = []
             for language, inside in classes:
                 self.algebra.goals.spend(20)
                 for part, matched in ((language & pattern, inside | {pattern}), (language & ~pattern, inside)):
                     if not _is_empty(part):
                         split.append((part, matched))
             classes = split
-        without = Language.literals(sorted(names)) if names else Language.NONE
-        joined: dict[tuple[GoalId, tuple[GoalId, ...]], Language] = {}
+        without = StringSet.literals(sorted(names)) if names else StringSet.NONE
+        joined: dict[tuple[GoalId, tuple[GoalId, ...]], StringSet] = {}
         for language, matched in classes:
             own = [goal for region, goal in regions if _covers(region, matched)]
             goal = self.algebra.goals.conjunction(own)
             if self.algebra.is_empty(goal):
                 continue
             left = language & ~without if names else language
-            if names and language != Language.ALL and _is_empty(left):
+            if names and language != StringSet.ALL and _is_empty(left):
                 continue
             witness = tuple(self._witness(some, goal, matched) for some in self.some)
             known = joined.get((goal, witness))
@@ -279,19 +280,19 @@ class ObjectState:
         for (goal, witness), language in joined.items():
             yield Others(language, goal, witness)
 
-    def _witness(self, some: Some, goal: GoalId, matched: frozenset[Language]) -> GoalId:
+    def _witness(self, some: Some, goal: GoalId, matched: frozenset[StringSet]) -> GoalId:
         if not _covers(some.region, matched):
             return NOTHING
         joint = self.algebra.goals.conjunction((goal, some.goal))
         return NOTHING if self.algebra.is_empty(joint) else joint
 
 
-def _covers(region: Region, matched: frozenset[Language]) -> bool:
+def _covers(region: Region, matched: frozenset[StringSet]) -> bool:
     """Whether a class of names that match exactly ``matched`` lies in ``region``, whose names are slots."""
     return (region.within is None or region.within in matched) and not any(p in matched for p in region.without)
 
 
-def _is_empty(language: Language) -> bool:
+def _is_empty(language: StringSet) -> bool:
     try:
         return language.is_empty()
     except TooComplex:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 from schemas import keywords, scalars
+from schemas.compiled import Residue
 from schemas.evaluated import Evaluated
 from schemas.formula import Every, Formula, From, Has, Lacks, Unknown, conjunction, disjunction, negate
-from schemas.compiled import Residue
 from schemas.goals import NOTHING, Goal, GoalId, Goals, Mode
 from schemas.node import Node, NodeId
 from schemas.scalars import Scalars

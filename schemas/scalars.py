@@ -7,7 +7,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from schemas.compiled import Residue
 from schemas.numbers import NumberSet
-from schemas.strings import Language
+from schemas.stringset import StringSet
 
 
 class _Set(Protocol):
@@ -57,7 +57,7 @@ class Scalars:
     false: bool
     true: bool
     numbers: Bounds[NumberSet]
-    strings: Bounds[Language]
+    strings: Bounds[StringSet]
     plain_integers: bool = False
     """Integers may be spelled without fraction and exponent only (draft 4's ``integer``)."""
 
@@ -99,5 +99,5 @@ class Scalars:
         )
 
 
-ALL = Scalars(True, True, True, exactly(NumberSet.ALL), exactly(Language.ALL))
-NONE = Scalars(False, False, False, exactly(NumberSet.NONE), exactly(Language.NONE))
+ALL = Scalars(True, True, True, exactly(NumberSet.ALL), exactly(StringSet.ALL))
+NONE = Scalars(False, False, False, exactly(NumberSet.NONE), exactly(StringSet.NONE))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from schemas.compiled import Residue
 from schemas.goals import GoalId
-from schemas.strings import Language
+from schemas.stringset import StringSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Slot:
 class Others:
     """The members with a name in ``names``, which holds the name of no slot and meets no other ``Others``."""
 
-    names: Language
+    names: StringSet
     goal: GoalId
     witness: tuple[GoalId, ...] = ()
     """Per witness of the shape, the values (within ``goal``) of a member here that are one."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from schemas.errors import TooComplex
 from schemas.goals import GoalId
 from schemas.shapes import ArrayShape
-from schemas.strings import TooComplex
 
 if TYPE_CHECKING:
     from schemas.lowering.values import Lowering

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from schemas.compiled import Residue
-from schemas.errors import SchemaError
+from schemas.errors import SchemaError, TooComplex
 from schemas.goals import GoalId
 from schemas.lengths import Lengths
 from schemas.lowering import arrays, objects
 from schemas.lowering.text import Text
 from schemas.numbers import NumberSet
 from schemas.scalars import Scalars
-from schemas.strings import Language, TooComplex
+from schemas.stringset import StringSet
 
 _PLAIN = re.compile(r"[A-Za-z0-9_-]*")
 """Names that are their own JSON text and their own regular expression."""
@@ -100,10 +101,10 @@ class Lowering:
             return []
         self._note(values.numbers.residue)
         if not values.plain_integers:
-            return [self._spelled(numbers, path, NumberSet.rule)]
+            return [self._spelled(numbers, path, _rule)]
         whole, broken = numbers & NumberSet.INTEGERS, numbers & ~NumberSet.INTEGERS
-        found = [] if whole.is_empty() else [self._spelled(whole, path, NumberSet.plain_rule)]
-        return found + ([] if broken.is_empty() else [self._spelled(broken, path, NumberSet.rule)])
+        found = [] if whole.is_empty() else [self._spelled(whole, path, _plain_rule)]
+        return found + ([] if broken.is_empty() else [self._spelled(broken, path, _rule)])
 
     def _spelled(self, numbers: NumberSet, path: str, spelling: Callable[[NumberSet], str]) -> str:
         """The symbol for ``numbers``; for a superset where the set has no spelling of bearable size."""
@@ -114,13 +115,13 @@ class Lowering:
             expression = spelling(numbers.superset())
         return self.text.symbol(expression)
 
-    def strings(self, language: Language, path: str) -> str:
+    def strings(self, language: StringSet, path: str) -> str:
         """The terminal expression of ``language``, or of all strings where that would be too complex."""
         try:
             return language.terminal()
         except TooComplex as error:
             self.note(Residue(path, "string", error.reason))
-            return Language.ALL.terminal()
+            return StringSet.ALL.terminal()
 
     def key(self, name: str) -> str:
         """The terminal of a member's name with its colon."""
@@ -129,11 +130,11 @@ class Lowering:
             if _PLAIN.fullmatch(name):
                 expression = f'/"{name}": ?/'
             else:
-                expression = f"{Language.literals([name]).terminal()} {COLON}"
+                expression = f"{StringSet.literals([name]).terminal()} {COLON}"
             known = self._keys[name] = self.text.terminal(expression)
         return known
 
-    def keys(self, names: Language, path: str) -> str:
+    def keys(self, names: StringSet, path: str) -> str:
         return self.text.terminal(f"( {self.strings(names, path)} ) {COLON}")
 
     def comma(self) -> str:
@@ -148,3 +149,13 @@ class Lowering:
 
     def note_all(self, residue: frozenset[Residue]) -> None:
         self._note(residue)
+
+
+@lru_cache(maxsize=2048)
+def _rule(numbers: NumberSet) -> str:
+    return numbers.rule()
+
+
+@lru_cache(maxsize=256)
+def _plain_rule(numbers: NumberSet) -> str:
+    return numbers.plain_rule()

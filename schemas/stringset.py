@@ -1,0 +1,165 @@
+"""Sets of strings: finite sets, complements of finite sets, and regular languages behind one face.
+
+Most string sets of real schemas are an ``enum``, a member name, or "all names but these": sets of words, for which no
+automaton is needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+from schemas.strings import Language
+
+_PLAIN = re.compile(r"[A-Za-z0-9_ :;,@#%&=!<>'~`-]*")
+"""Words that are their own JSON text, in one spelling only, and their own regular expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class StringSet:
+    """``words``, or with ``others`` the strings of ``others`` that are not in ``words``.
+
+    Immutable, compared by structure. ``is_empty``, ``shortest`` and ``enumerate`` may raise
+    :class:`schemas.errors.TooComplex`.
+    """
+
+    words: frozenset[str]
+    others: Language | None = None
+
+    ALL: ClassVar[StringSet]
+    NONE: ClassVar[StringSet]
+
+    @staticmethod
+    def literals(words: Iterable[str]) -> StringSet:
+        """Exactly these; strings with lone surrogates, which no JSON text in UTF-8 has, are left out."""
+        return StringSet(frozenset(word for word in words if _encodable(word)))
+
+    @staticmethod
+    def of(language: Language) -> StringSet:
+        return StringSet(frozenset(), language)
+
+    @property
+    def key(self) -> tuple[list[str], bytes]:
+        """For an order that is the same in every process."""
+        return sorted(self.words), b"" if self.others is None else self.others.regex.facts.key
+
+    def contains(self, text: str) -> bool:
+        if self.others is None:
+            return text in self.words
+        return text not in self.words and (self.others is Language.ALL or self.others.contains(text))
+
+    def _without(self, words: frozenset[str]) -> StringSet:
+        """This infinite set less ``words``; those that were never in it are forgotten."""
+        assert self.others is not None
+        return StringSet(self.words | {word for word in words if self.others.contains(word)}, self.others)
+
+    def _with(self, words: frozenset[str]) -> StringSet:
+        assert self.others is not None
+        missing = frozenset(word for word in words - self.words if not self.others.contains(word))
+        left = self.words - words
+        if not missing:
+            return StringSet(left, self.others)
+        return StringSet(left, self.others | Language.literals(missing))
+
+    def __and__(self, other: StringSet) -> StringSet:
+        if self.others is None:
+            return StringSet(frozenset(word for word in self.words if other.contains(word)))
+        if other.others is None:
+            return other & self
+        if self.others is Language.ALL:
+            return other._without(self.words)
+        if other.others is Language.ALL:
+            return self._without(other.words)
+        both = self.others if self.others == other.others else self.others & other.others
+        return StringSet(frozenset(), both)._without(self.words | other.words)
+
+    def __or__(self, other: StringSet) -> StringSet:
+        if self.others is None:
+            if other.others is None:
+                return StringSet(self.words | other.words)
+            return other._with(self.words)
+        if other.others is None:
+            return self._with(other.words)
+        missing = frozenset(
+            [word for word in self.words if not other.contains(word)]
+            + [word for word in other.words if not self.contains(word)]
+        )
+        if Language.ALL in (self.others, other.others):
+            return StringSet(missing, Language.ALL)
+        either = self.others if self.others == other.others else self.others | other.others
+        return StringSet(frozenset(), either)._without(missing)
+
+    def __invert__(self) -> StringSet:
+        if self.others is None:
+            return StringSet(self.words, Language.ALL)
+        if self.others is Language.ALL:
+            return StringSet(self.words)
+        return StringSet.of(~self.others)._with(self.words)
+
+    def is_finite_by_form(self) -> bool:
+        return self.others is None or self.others.regex.facts.longest is not None
+
+    def is_empty(self) -> bool:
+        if self.others is None:
+            return not self.words
+        if self.others == Language.NONE:
+            return True
+        facts = self.others.regex.facts
+        if facts.plain and (not self.words or facts.longest is None):
+            return False
+        return self.language().is_empty()
+
+    def shortest(self) -> int | None:
+        """Characters of a shortest member (a lower bound for the complement of words); None when there is none."""
+        if self.others is None:
+            return min(map(len, self.words), default=None)
+        return None if self.is_empty() else self.others.regex.facts.shortest
+
+    def enumerate(self, limit: int) -> list[str] | None:
+        """All members when they are at most ``limit``, else None."""
+        if self.others is None:
+            return sorted(self.words) if len(self.words) <= limit else None
+        if self.others.regex.facts.longest is None and self.others.regex.facts.plain:
+            return None
+        return self.language().enumerate(limit)
+
+    def language(self) -> Language:
+        if self.others is None:
+            return Language.literals(self.words)
+        return self.others & ~Language.literals(self.words) if self.words else self.others
+
+    def terminal(self) -> str:
+        """A Lark terminal expression (llguidance) for the JSON texts of the members, quotes included."""
+        if self.others is None:
+            return _words(tuple(sorted(self.words)))
+        base = _terminal(self.others)
+        if not self.words:
+            return base
+        return f"( {base} ) & ~( {_words(tuple(sorted(self.words)))} )"
+
+
+StringSet.NONE = StringSet(frozenset())
+StringSet.ALL = StringSet(frozenset(), Language.ALL)
+
+
+def _encodable(word: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in word)
+
+
+@lru_cache(maxsize=512)
+def _terminal(language: Language) -> str:
+    return language.terminal()
+
+
+def _words(words: tuple[str, ...]) -> str:
+    """Plain words as they are, the others by the languages' own quoting."""
+    plain = [word for word in words if _PLAIN.fullmatch(word)]
+    parts = []
+    if plain:
+        parts.append(f'/"{plain[0]}"/' if len(plain) == 1 else f'/"(?:{"|".join(plain)})"/')
+    if len(plain) < len(words):
+        parts.append(_terminal(Language.literals(word for word in words if not _PLAIN.fullmatch(word))))
+    return " | ".join(parts)
