@@ -1,0 +1,226 @@
+"""Conversations → prompts, through templates of several temperaments."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from decoding import RenderError, ToolChoice, render_prompt, render_text
+from decoding.formats import Format, get
+from decoding.template import abilities
+from tests.decoding import templates
+from tests.decoding.support import FORMATS, TOOLS, WIRE, call, merged, read
+
+HERMES, PROMPTED = get("hermes"), get("prompted")
+AUTO = ToolChoice("auto")
+
+
+@cache
+def tokenizer(name: str) -> Any:
+    return templates.tokenizer(templates.ALL[name])
+
+
+def combinations() -> list[Any]:
+    pairs = [(name, fmt) for name in templates.ALL for fmt in FORMATS]
+    return [pytest.param(name, fmt, id=f"{name}-{fmt.name}") for name, fmt in pairs]
+
+
+every_combination = pytest.mark.parametrize(("name", "fmt"), combinations())
+
+
+def user(text: Any) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def calling(*calls: tuple[str, str, Any], content: Any = None) -> dict[str, Any]:
+    made = [{"id": i, "type": "function", "function": {"name": n, "arguments": a}} for i, n, a in calls]
+    return {"role": "assistant", "content": content, "tool_calls": made}
+
+
+def result(of: str, content: Any) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": of, "content": content}
+
+
+def text_of(name: str, fmt: Format, messages: list[dict[str, Any]], choice: ToolChoice = AUTO) -> str:
+    return render_text(tokenizer(name), fmt, messages, TOOLS, choice)
+
+
+@every_combination
+def test_every_kind_of_message(name: str, fmt: Format) -> None:
+    """e1, e2, e3: content null, text, parts; arguments as text, object, broken JSON; results of any kind."""
+    broken = '{"q": "x'
+    prompt = text_of(
+        name,
+        fmt,
+        [
+            {"role": "developer", "content": [{"type": "text", "text": "Be brief."}]},
+            {"role": "system", "content": "Be kind."},
+            user([{"type": "text", "text": "first part"}, {"type": "text", "text": "second part"}]),
+            calling(("a", "find", '{"q": "as text"}'), ("b", "find", {"q": "as object"}), content="Looking."),
+            result("a", [{"type": "text", "text": "result in parts"}]),
+            result("b", {"result": ["as", "object"]}),
+            calling(("c", "find", broken), content=[{"type": "text", "text": "Once more."}]),
+            result("c", None),
+            {"role": "assistant", "content": "  plain answer\n", "tool_calls": []},
+            user("why?"),
+            {"role": "assistant", "content": []},
+            user("then?"),
+            {"role": "assistant", "content": None, "refusal": "I would rather not."},
+            user("last question"),
+        ],
+    )
+    for piece in (
+        "Be brief.",
+        "Be kind.",
+        "first part",
+        "second part",
+        "Looking.",
+        "as text",
+        "as object",
+        "result in parts",
+        '"as"',
+        "Once more.",
+        broken,
+        "plain answer",
+        "rather not",
+        "last question",
+    ):
+        assert piece in prompt, piece
+    order = [prompt.index(p) for p in ("Be brief", "first part", "as text", "result in parts", "last question")]
+    assert order == sorted(order)
+    assert prompt.endswith("<|assistant|>")
+    assert "  plain answer" not in prompt
+    assert "plain answer<|end|>" in prompt
+
+
+@every_combination
+def test_a_system_message_in_mid_history(name: str, fmt: Format) -> None:
+    """e5"""
+    prompt = text_of(
+        name,
+        fmt,
+        [user("one"), {"role": "assistant", "content": "two"}, {"role": "system", "content": "three"}, user("four")],
+    )
+    places = [prompt.rindex(word) for word in ("one", "two", "three", "four")]
+    assert places == sorted(places)
+
+
+@every_combination
+def test_tools_and_choice(name: str, fmt: Format) -> None:
+    prompt = text_of(name, fmt, [user("hello")])
+    assert all(tool.name in prompt for tool in TOOLS)
+    assert "Tool find." in prompt
+    assert "find-all_2" not in text_of(name, fmt, [user("hello")], ToolChoice("none"))
+    assert render_text(tokenizer(name), fmt, [user("hello")]).count("hello") == 1
+
+
+def test_prompted_tells_what_is_required() -> None:
+    required = text_of("plain", PROMPTED, [user("hello")], ToolChoice("required"))
+    assert PROMPTED.wording.required in required
+    assert PROMPTED.wording.required not in text_of("plain", PROMPTED, [user("hello")])
+    named = text_of("plain", PROMPTED, [user("hello")], ToolChoice("required", ("find",), once=True))
+    assert "- find(" in named
+    assert "- ping(" not in named
+
+
+@every_combination
+def test_the_prompt_only_grows(name: str, fmt: Format) -> None:
+    """The next turn's prompt begins with this one's: the engine's prefix cache hits. e6: nothing grows by itself."""
+    turns = [
+        user("question one"),
+        calling(("a", "find", '{"q":"x"}')),
+        result("a", "result one"),
+        calling(("b", "ping", "{}"), content="\n\nAnd again."),
+        result("b", "result two"),
+        {"role": "assistant", "content": "\n\nAnswer."},
+        user("question two"),
+        calling(("c", "ping", "{}")),
+        result("c", "result three"),
+    ]
+    asked = [count for count in range(1, len(turns) + 1) if turns[count - 1]["role"] != "assistant"]
+    prompts = [text_of(name, fmt, turns[:count]) for count in asked]
+    for shorter, longer in itertools.pairwise(prompts):
+        assert longer.startswith(shorter)
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
+@pytest.mark.parametrize("name", ["plain", "strict", "hermes"])
+@pytest.mark.parametrize("content", ["", "Let me see."])
+def test_earlier_calls_stand_as_the_model_writes_them(fmt: Format, name: str, content: str) -> None:
+    """Render → read is the identity, to the letter of the arguments."""
+    calls = [("find", '{"q":  "\\u00e5 } <tool_call>"}'), ("ping", "{}"), ("find-all_2", '{\n"n":1}')]
+    prefix = text_of(name, fmt, [user("go")])
+    history = calling(*((str(n), *each) for n, each in enumerate(calls)), content=content)
+    prompt = text_of(name, fmt, [user("go"), history, result("0", "r"), user("and?")])
+    assert prompt.startswith(prefix)
+    written = prompt[len(prefix) : prompt.index("<|end|>", len(prefix))]
+    events = merged(read(fmt, written))
+    expected = [event for index, each in enumerate(calls) for event in call(index, *each)]
+    assert events[bool(content) : -1] == expected
+    assert not content or getattr(events[0], "text", None) == content
+
+
+def test_what_the_templates_can_take() -> None:
+    hermes = abilities(tokenizer("hermes"), HERMES)
+    assert hermes.tools
+    assert hermes.calls_as_text
+    assert not hermes.arguments_as_text
+    assert not hermes.late_system
+    items = abilities(tokenizer("items"), HERMES)
+    assert items.tools
+    assert not items.calls_as_text
+    assert not items.arguments_as_text
+    strings = abilities(tokenizer("strings"), HERMES)
+    assert strings.tools
+    assert strings.arguments_as_text
+    strict = abilities(tokenizer("strict"), HERMES)
+    assert not strict.system
+    assert not strict.neighbours
+    assert not strict.tools
+    plain = abilities(tokenizer("plain"), HERMES)
+    assert plain.system
+    assert plain.late_system
+    assert not plain.tools
+
+
+def test_objects_for_templates_that_want_objects() -> None:
+    """e2: and text where the arguments are no object."""
+    history = [user("go"), calling(("a", "find", '{"q": "x y"}')), result("a", "r")]
+    assert "find: q=x y" in text_of("items", HERMES, history)
+    history[1] = calling(("a", "find", '{"q": "x y'))
+    assert '"arguments": {"q": "x y}' in text_of("items", HERMES, history)
+    assert 'find{"q": "x y"}' in text_of(
+        "strings", HERMES, [user("go"), calling(("a", "find", {"q": "x y"})), result("a", "r")]
+    )
+
+
+def test_template_arguments_go_through() -> None:
+    noisy = templates.tokenizer(templates.PLAIN + "{% if enable_thinking %}<think>{% endif %}")
+    assert render_text(noisy, HERMES, [user("x")], template_kwargs={"enable_thinking": True}).endswith("<think>")
+    assert not render_text(noisy, HERMES, [user("x")]).endswith("<think>")
+
+
+def test_token_ids() -> None:
+    ids = render_prompt(tokenizer("plain"), PROMPTED, [user("é 🎈")], TOOLS, AUTO)
+    assert tokenizer("plain").decode(ids) == text_of("plain", PROMPTED, [user("é 🎈")])
+
+
+def test_a_template_that_refuses_everything() -> None:
+    with pytest.raises(RenderError, match="chat template"):
+        render_text(templates.tokenizer(templates.SULKY), HERMES, [user("x")], TOOLS, AUTO)
+
+
+def test_an_unknown_role() -> None:
+    with pytest.raises(ValueError, match="narrator"):
+        render_text(tokenizer("plain"), PROMPTED, [{"role": "narrator", "content": "x"}])
+
+
+def test_the_declaration_is_shown_as_sent() -> None:
+    """strict and other members of a tool do no harm (e7), and parameters are not the narrowed ones."""
+    prompt = text_of("hermes", HERMES, [user("x")])
+    assert json.dumps(WIRE[1]["function"]["parameters"]) in prompt
+    assert "maxProperties" not in prompt
