@@ -17,9 +17,23 @@ _SEARCH = 10_000
 
 
 def widened(terms: Union) -> Union:
-    """Integers where all terms are integers, else every number."""
-    whole = all(term.step is not None and term.step.denominator == 1 for term in terms)
-    return frozenset({Lattice(Fraction(1))}) if whole else lat.FULL
+    """The same multiples without exceptions, of the largest part of each step that one expression spells."""
+    return lat.simplify({Lattice(_spelled_divisor(term.step)) if term.step is not None else EVERY for term in terms})
+
+
+def _spelled_divisor(step: Fraction) -> Fraction:
+    places = decimal_places(step)
+    number = (step * 10**places).numerator
+    twos, fives, threes = (_exponent(number, prime) for prime in (2, 5, 3))
+    return Fraction(2 ** min(twos, 3) * 5 ** min(fives, 3) * 3 ** min(threes, 1), 10**places)
+
+
+def _exponent(number: int, prime: int) -> int:
+    count = 0
+    while number % prime == 0:
+        number //= prime
+        count += 1
+    return count
 
 
 def enumerate_all(regions: tuple[Region, ...], limit: int) -> list[Fraction] | None:

@@ -90,7 +90,7 @@ class NumberSet:
         return members.shortest(self.regions)
 
     def superset(self) -> NumberSet:
-        """The set without its conditions on multiples, but for being integers: always spellable."""
+        """The set with its conditions on multiples relaxed, as far as :meth:`rule` needs to spell it."""
         return NumberSet(normal(Region(r.start, r.end, members.widened(r.terms)) for r in self.regions))
 
     def rule(self) -> str:

@@ -5,8 +5,8 @@ let through only when both its exact value and the double that it reads as are i
 keeps the spelling that ``json.dumps`` and ``JSON.stringify`` print for it (but for those between 1.7e308 and the
 largest, and multiples beyond 2^53). Digits are bounded, because models ramble in them:
 
-* integers have at most :data:`WHOLE` digits (all that a double can hold where the set has nothing smaller), larger
-  values are written with an exponent; multiples other than of 10^-k at most :data:`MULTIPLE_WHOLE`;
+* integers have at most :data:`WHOLE` digits, larger values are written with an exponent (in the plain spelling not at
+  all); multiples have at most :data:`MULTIPLE_WHOLE`;
 * at most :data:`PLACES` digits after a point; integers may have zeros there;
 * an exponent follows a normalised mantissa: one digit, not 0, before the point and at most :data:`MANTISSA` after;
 * ``-0`` and ``-0.0`` are spellings of zero.
@@ -37,8 +37,10 @@ EXACT = 2**53 - 1
 """Decimals with at most this many units in the last place are printed back as they were written."""
 
 _DIGITS_OF_MAX = 309
-_NATIVE_STEP = 20_000
-"""Largest step given to llguidance's own automaton of multiples; far beyond, its lexer runs out of fuel."""
+_NATIVE_STEP = 1_000
+"""Largest step given to llguidance's own automaton of multiples: from about 5,000 on its lexer may run out of fuel."""
+_LISTED = 500
+"""Multiples that are spelled one by one where no expression for all multiples exists."""
 _SHORT = 2_000
 """Bytes of expressions of multiples up to which they are preferred to llguidance's own automaton."""
 
@@ -113,9 +115,7 @@ def _whole_bounds(side: Region, digits: int) -> tuple[int, int]:
     low = math.ceil(side.start[0])
     if not side.start <= (low, 0):
         low += 1
-    if low >= 10**digits and digits == WHOLE:
-        digits = _DIGITS_OF_MAX
-    cap = min(10**digits - 1, MAX.numerator)
+    cap = 10**digits - 1
     if math.isinf(side.end[0]):
         return low, cap
     high = math.floor(side.end[0])
@@ -155,6 +155,8 @@ def _reals(side: Region) -> Pattern | None:
 def _integers(side: Region, plain: bool) -> Pattern | None:
     least, most = _whole_bounds(side, WHOLE)
     if plain:
+        if least >= 10**WHOLE:
+            raise TooComplex(f"integers of more than {WHOLE} digits")
         return numbers(Fraction(least), Fraction(most), Tail(0, 0))
     low, high = _double_bounds(side)
     whole = either(_whole(least, most, math.ceil(low), math.floor(high)))
@@ -234,10 +236,12 @@ def _periodic(sign: str, side: Region, term: Lattice, plain: bool) -> list[Part]
     step = term.step or Fraction(1)
     low, high = _multiple_bounds(side, step)
     places = decimal_places(step)
-    none = tuple(pattern for other in sorted(term.without) for pattern in _one(multiples(other)))
     try:
+        none = tuple(pattern for other in sorted(term.without) for pattern in _one(multiples(other)))
         every = multiples(step)
     except TooComplex:
+        if (high - low) / step < _LISTED:
+            return _listed(sign, low, high, term, plain)
         if term.without or places:
             raise
         return _native(sign, low, high, step, plain)
@@ -259,6 +263,13 @@ def _periodic(sign: str, side: Region, term: Lattice, plain: bool) -> list[Part]
     if spelled is None:
         return []
     return [Part((sign + group(spelled), *(sign + group(p) for p in every)), tuple(sign + group(p) for p in none))]
+
+
+def _listed(sign: str, low: Fraction, high: Fraction, term: Lattice, plain: bool) -> list[Part]:
+    step = term.step or Fraction(1)
+    values = (low + k * step for k in range(math.floor((high - low) / step) + 1))
+    pattern = either([_point(value, plain) for value in values if term.contains(value)])
+    return [] if pattern is None else [Part((sign + group(pattern),))]
 
 
 def _one(patterns: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
@@ -294,23 +305,34 @@ def _no_multiples(sign: str, side: Region, term: Lattice, plain: bool) -> list[P
     above = Region(max(side.start, (smallest, 1)), side.end, lat.FULL)
     if above.start >= above.end:
         return found
-    none = tuple(sign + group(p) for other in sorted(term.without) for p in _one(multiples(other)))
-    if plain:
-        least, most = _whole_bounds(above, MULTIPLE_WHOLE)
-        spelled = numbers(Fraction(least), Fraction(most), Tail(0, 0))
-    else:
+    none = [pattern for step in sorted(term.without) for pattern in _one(multiples(step))]
+    least, most = _whole_bounds(above, MULTIPLE_WHOLE)
+    spelled = numbers(Fraction(least), Fraction(most), Tail(0, 0))
+    every = [spelled]
+    if not plain:
         low, high = _double_bounds(above)
-        choices = []
-        for places in (15, 14, 13, 12, 10, 8, 6, 4, 2, 1):
-            top = min(high, Fraction(EXACT, 10**places))
-            choices.append(numbers(low, top, Tail(places, 0, required=True)))
-            if top == high:
-                break
-        least, most = _whole_bounds(above, MULTIPLE_WHOLE)
-        spelled = either([numbers(Fraction(least), Fraction(most), Tail(0, 0)), *choices])
-    if spelled is not None:
-        found.append(Part((sign + group(spelled),), none))
+        high = min(high, Fraction(10**_PRINTED) - Fraction(1, 10**_PRINTED))
+        every = [either([spelled, numbers(low, high, Tail(_PRINTED + 1, 0, required=True))]), _SEVENTEEN]
+        none += [_rounded_to_multiples(places) for places in sorted({decimal_places(step) for step in term.without})]
+    kept = [pattern for pattern in every if pattern is not None]
+    if len(kept) == len(every):
+        found.append(Part(tuple(sign + group(p) for p in kept), tuple(sign + group(p) for p in none)))
     return found
+
+
+_PRINTED = 15
+"""Decimals of so many digits are told apart by doubles: each is printed back as it was written."""
+_SEVENTEEN = "[0-9]+|" + "|".join(rf"[0-9]{{{n}}}\.[0-9]{{1,{_PRINTED + 2 - n}}}" for n in range(1, _PRINTED + 1))
+"""Numbers with at most seventeen digits when there is a point: all that doubles are printed with."""
+
+
+def _rounded_to_multiples(places: int) -> Pattern:
+    """Sixteen or seventeen digits so near to a decimal with ``places`` digits that they may read as it."""
+    return "|".join(
+        rf"[0-9]{{{n}}}\.[0-9]{{{places}}}(?:0{{{rest}}}|9{{{rest}}})[0-9]{{1,2}}"
+        for n in range(1, _PRINTED + 1)
+        if (rest := _PRINTED - n - places) >= 0
+    )
 
 
 def _point(value: Fraction, plain: bool) -> Pattern | None:
