@@ -18,7 +18,7 @@ from schemas.strings.pattern import Anchor, Boundary, Choice, Look, Loop, Patter
 from schemas.strings.prefixes import before
 from schemas.strings.regex import ALL, EMPTY, complement, concat, union
 from schemas.strings.reversal import reverse
-from schemas.strings.unicode_classes import NEWLINE
+from schemas.strings.unicode_classes import NEWLINE, PERHAPS_WORD, WORD
 
 Places: TypeAlias = tuple[tuple[Regex, Regex], ...]
 """Places in a text: the union of all (past, future) products."""
@@ -94,7 +94,8 @@ def _anchor(anchor: Anchor) -> Places:
 
 
 def _boundary(boundary: Boundary) -> Places:
-    word, other = first_of(boundary.word, or_empty=False), first_of(~boundary.word, or_empty=True)
+    in_word, in_other = (WORD, PERHAPS_WORD) if boundary.sure else (PERHAPS_WORD, WORD)
+    word, other = first_of(in_word, or_empty=False), first_of(~in_other, or_empty=True)
     opens, closes = (reverse(other), word), (reverse(word), other)
     match boundary.at:
         case "edge":
@@ -128,7 +129,7 @@ def _mirror(pattern: Pattern) -> Pattern:
             return Anchor("end" if pattern.at == "start" else "start", pattern.lines)
         case Boundary():
             if pattern.at == "opens" or pattern.at == "closes":
-                return Boundary(pattern.word, "closes" if pattern.at == "opens" else "opens")
+                return Boundary("closes" if pattern.at == "opens" else "opens", pattern.sure)
             return pattern
         case Look():
             return Look(_mirror(pattern.inner), "behind" if pattern.direction == "ahead" else "ahead", pattern.negative)

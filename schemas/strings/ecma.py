@@ -1,9 +1,11 @@
 r"""Reads an ECMA-262 regular expression: the Unicode-mode grammar with the leniencies of Annex B that schemas use.
 
-A pattern means what it means to the validator that has the last word on every value (jsonschema-rs 0.61), so that a
-complement (``not``, or a key that no ``patternProperties`` matches) is right too. That is ECMA-262 with these
-differences: inline flags such as ``(?i)``, ``(?P<name>…)``, ``\A``, ``\z``, ``\<`` and ``\>``; word boundaries by the
-word characters of Unicode; in a pattern with look-around ``\d \w \s`` and the dot as in the Rust ``regex`` crate.
+Beyond ECMA-262 it takes what the validator that has the last word on every value (jsonschema-rs 0.61) takes: inline
+flags such as ``(?i)``, ``(?P<name>…)``, ``\A``, ``\z``, ``\<`` and ``\>``.
+
+In two places that validator departs from ECMA-262, for characters beyond ASCII alone: word boundaries, and, in a
+pattern with look-around, ``\d \w \s`` and the dot, are by Unicode properties. So a pattern has two bounds: what
+matches in either reading, and what matches in both.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from schemas.errors import TooComplex
 from schemas.strings.charset import ANY, LAST, CharSet, from_ranges, of
 from schemas.strings.pattern import (
     Anchor,
@@ -28,18 +31,24 @@ from schemas.strings.unicode_classes import (
     DIGIT,
     DOT,
     NEWLINE,
+    PERHAPS_DIGIT,
+    PERHAPS_SPACE,
+    PERHAPS_WORD,
     SPACE,
-    UNICODE_CLASSES,
+    SURE_SPACE,
     WORD,
     ignoring_case,
     unicode_property,
-    unicode_word,
 )
 
 MAX_DEPTH = 100
 MAX_LENGTH = 1 << 20
 
-_CLASSES = {"d": DIGIT, "w": WORD, "s": SPACE}
+_CLASSES = {
+    "d": (DIGIT, DIGIT, PERHAPS_DIGIT),
+    "w": (WORD, WORD, PERHAPS_WORD),
+    "s": (SPACE, SURE_SPACE, PERHAPS_SPACE),
+}
 _BOUNDARIES: dict[str, Literal["edge", "inside", "opens", "closes"]] = {
     "b": "edge",
     "B": "inside",
@@ -59,24 +68,34 @@ class Flags:
     lines: bool = False
     spaced: bool = False
     all_dots: bool = False
+    negated: bool = False
+    """Under an odd number of negations: there the larger set makes fewer matches."""
 
 
-def parse(text: str) -> Pattern:
-    """The syntax tree of a pattern. Raises PatternError with the place of the fault."""
+def parse(text: str) -> tuple[Pattern, Pattern]:
+    """The syntax tree in the reading with the fewest matches, and in the one with the most; mostly the same object.
+
+    Raises PatternError with the place of the fault, TooComplex for a back-reference.
+    """
     if len(text) > MAX_LENGTH:
         raise PatternError(f"the pattern is longer than {MAX_LENGTH} characters")
-    reader = _Reader(text, unicode=False)
+    reader = _Reader(text, None)
     result = reader.whole()
-    return _Reader(text, unicode=True).whole() if reader.looks_around else result
+    if not reader.looks_around and not reader.has_boundary:
+        return result, result
+    classes = reader.looks_around
+    return _Reader(text, (True, classes)).whole(), _Reader(text, (False, classes)).whole()
 
 
 class _Reader:
-    __slots__ = ("at", "depth", "looks_around", "text", "unicode")
+    __slots__ = ("at", "depth", "has_boundary", "looks_around", "reading", "text")
 
-    def __init__(self, text: str, *, unicode: bool) -> None:
+    def __init__(self, text: str, reading: tuple[bool, bool] | None) -> None:
         self.text = text
-        self.unicode = unicode
+        self.reading = reading
+        """Whether only sure matches count, and whether the classes are in doubt; ``None`` to find out what is."""
         self.looks_around = False
+        self.has_boundary = False
         self.at = 0
         self.depth = 0
 
@@ -167,7 +186,7 @@ class _Reader:
             case "$":
                 return Anchor("end", flags.lines)
             case ".":
-                return one_of(DOT if not self.unicode else ANY if flags.all_dots else ~NEWLINE)
+                return one_of(self._dot(flags))
             case "(":
                 return self._group(flags)
             case "[":
@@ -180,6 +199,14 @@ class _Reader:
             case "{" if _BRACES.match(self.text, self.at - 1):
                 raise self.error("nothing to repeat")
         return one_of(self._cased(of(char), flags))
+
+    def _sure(self, flags: Flags) -> bool:
+        return self.reading is None or self.reading[0] != flags.negated
+
+    def _dot(self, flags: Flags) -> CharSet:
+        if self.reading is None or not self.reading[1] or self._sure(flags):
+            return DOT
+        return ANY if flags.all_dots else ~NEWLINE
 
     def _cased(self, set_: CharSet, flags: Flags) -> CharSet:
         return ignoring_case(set_) if flags.ignore_case else set_
@@ -201,7 +228,9 @@ class _Reader:
                 if changed is None:
                     raise self.error("an unknown kind of group")
                 flags = changed
-            self.looks_around = self.looks_around or look is not None
+        if look is not None:
+            self.looks_around = True
+            flags = replace(flags, negated=flags.negated != look[1])
         inner = self.disjunction(flags)
         if not self.eat(")"):
             raise self.error("a group without an end")
@@ -234,23 +263,24 @@ class _Reader:
         char = self.peek()
         self.at += 1
         if char in _BOUNDARIES:
-            return Boundary(unicode_word(), _BOUNDARIES[char])
+            self.has_boundary = True
+            return Boundary(_BOUNDARIES[char], self._sure(flags))
         if char == "A":
             return Anchor("start", False)
         if char == "z":
             return Anchor("end", False)
-        if char.isdigit() and char != "0":
-            raise self.error("a back-reference, which is not regular,")
-        if char == "k":
-            raise self.error("a named back-reference, which is not regular,")
+        if char == "k" or (char.isdigit() and char != "0"):
+            raise TooComplex("a back-reference is not regular")
         set_ = self._class_escape(char, flags)
         return one_of(set_ if set_ is not None else self._cased(self._char_escape(char), flags))
 
     def _class_escape(self, char: str, flags: Flags) -> CharSet | None:
         """The set of a class escape whose letter has been read, ``None`` for another kind of escape."""
         if char.lower() in _CLASSES:
-            base = UNICODE_CLASSES[char.lower()]() if self.unicode else _CLASSES[char.lower()]
-            return self._cased(base, flags) if char.islower() else ~self._cased(base, flags)
+            exact, sure, perhaps = _CLASSES[char.lower()]
+            if self.reading is not None and self.reading[1]:
+                exact = sure if self._sure(flags) == char.islower() else perhaps
+            return self._cased(exact, flags) if char.islower() else ~self._cased(exact, flags)
         if char not in ("p", "P"):
             return None
         if self.eat("{"):
@@ -315,6 +345,8 @@ class _Reader:
 
     def _class(self, flags: Flags) -> CharSet:
         negative = self.eat("^")
+        if negative:
+            flags = replace(flags, negated=not flags.negated)
         ranges: list[tuple[int, int]] = []
         while not self.eat("]"):
             low = self._class_atom(flags)

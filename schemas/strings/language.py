@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -16,6 +16,7 @@ from schemas.strings.ecma import parse
 from schemas.strings.formats import named
 from schemas.strings.nodes import Regex
 from schemas.strings.regex import ALL, EMPTY, NONE, chars, complement, concat, intersection, length, union
+from schemas.strings.relaxation import affordable
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,9 @@ class Language:
     """
 
     regex: Regex
+    """The strings that are members in every reading of the patterns involved."""
+    perhaps: Regex | None = None
+    """Those that are in some reading (`schemas.strings.ecma`), where that is more; complement swaps the two."""
 
     ALL: ClassVar[Language]
     NONE: ClassVar[Language]
@@ -45,7 +49,7 @@ class Language:
     @staticmethod
     def pattern(ecma: str) -> Language:
         """The strings in which an ECMA-262 pattern matches somewhere. Raises PatternError and TooComplex."""
-        return Language(_pattern(ecma))
+        return _pattern(ecma)
 
     @staticmethod
     def named_format(name: str, draft: str | None = None) -> Language | None:
@@ -56,16 +60,24 @@ class Language:
     @property
     def key(self) -> bytes:
         """A digest of the structure: the same in every process, fit for sorting and caching."""
-        return self.regex.facts.key
+        return self.regex.facts.key + (self.perhaps.facts.key if self.perhaps else b"")
 
     def __and__(self, other: Language) -> Language:
-        return Language(intersection([self.regex, other.regex]))
+        return self._with(other, intersection)
 
     def __or__(self, other: Language) -> Language:
-        return Language(union([self.regex, other.regex]))
+        return self._with(other, union)
+
+    def _with(self, other: Language, combine: Callable[[tuple[Regex, Regex]], Regex]) -> Language:
+        sure = combine((self.regex, other.regex))
+        if self.perhaps is None and other.perhaps is None:
+            return Language(sure)
+        return _between(sure, combine((self.perhaps or self.regex, other.perhaps or other.regex)))
 
     def __invert__(self) -> Language:
-        return Language(complement(self.regex))
+        if self.perhaps is None:
+            return Language(complement(self.regex))
+        return _between(complement(self.perhaps), complement(self.regex))
 
     def __sub__(self, other: Language) -> Language:
         return self & ~other
@@ -94,6 +106,15 @@ class Language:
         """Whether the two have a member in common. Raises TooComplex."""
         return not (self & other).is_empty()
 
+    def affordable(self) -> tuple[Language, str | None]:
+        """The language, or the tightest known superset whose terminal llguidance's lexer bears, and then the reason.
+
+        Never raises: the last resort is all strings. Deterministic on every machine, cached. Write the terminal of
+        the result, and check values against the original where there is a reason.
+        """
+        found, reason = affordable(self.regex)
+        return (self if found == self.regex else Language(found)), reason
+
     def terminal(self) -> str:
         """A Lark terminal expression (llguidance) for the JSON texts of the members, quotes included.
 
@@ -110,9 +131,14 @@ Language.ALL = Language(ALL)
 Language.NONE = Language(NONE)
 
 
+def _between(sure: Regex, perhaps: Regex) -> Language:
+    return Language(sure, None if sure == perhaps else perhaps)
+
+
 @lru_cache(maxsize=2048)
-def _pattern(ecma: str) -> Regex:
-    return language(parse(ecma))
+def _pattern(ecma: str) -> Language:
+    sure, perhaps = parse(ecma)
+    return Language(language(sure)) if sure is perhaps else _between(language(sure), language(perhaps))
 
 
 def _trie(words: list[str], depth: int) -> Regex:

@@ -55,10 +55,13 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """Where a run of ``word`` characters begins or ends (edge), begins (opens), ends (closes); or where none does."""
+    """Where a run of word characters begins or ends (edge), begins (opens), ends (closes); or where none does.
 
-    word: CharSet
+    ``sure``: by every reading of "word character"; else by any.
+    """
+
     at: Literal["edge", "inside", "opens", "closes"]
+    sure: bool
 
 
 @dataclass(frozen=True, slots=True)

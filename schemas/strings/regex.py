@@ -71,6 +71,8 @@ def _join(left: Regex, right: Regex) -> Regex:
 def _cons(head: Regex, tail: Regex) -> Regex:
     """``head`` is no concatenation. Equal neighbours become one repetition: x*x* is x*, xx{2,3} is x{3,4}."""
     next_, rest = (tail.head, tail.tail) if isinstance(tail, Concat) else (tail, EMPTY)
+    if isinstance(next_, Chars) and isinstance(head, Repeat) and isinstance(rest, Concat | Repeat):
+        head = _up_to_first(head, next_, rest.head if isinstance(rest, Concat) else rest)
     inner, low, high = _as_repeat(head)
     next_inner, next_low, next_high = _as_repeat(next_)
     if inner == next_inner and not (isinstance(head, Chars) and isinstance(next_, Chars)):
@@ -88,6 +90,16 @@ def _cons(head: Regex, tail: Regex) -> Regex:
         min(a.size + b.size, MAX_SIZE),
     )
     return Concat(facts, head, tail)
+
+
+def _up_to_first(head: Repeat, char: Chars, after: Regex) -> Regex:
+    """a*·c·b* is (a∖c)*·c·b* where b holds a and c: the first c will do, and the expression is deterministic."""
+    a, b = head.inner, after.inner if isinstance(after, Repeat) else after
+    if not isinstance(a, Chars) or not isinstance(b, Chars) or not isinstance(after, Repeat):
+        return head
+    if head.low or head.high is not None or after.low or after.high is not None or (a.set | char.set) - b.set:
+        return head
+    return repeat(chars(a.set - char.set), 0, None)
 
 
 def _as_repeat(node: Regex) -> tuple[Regex, int, int | None]:

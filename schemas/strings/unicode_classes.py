@@ -7,7 +7,6 @@ standard library's ``unicodedata`` is years behind and knows no scripts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from functools import lru_cache
 
 import regex  # type: ignore[import-untyped]
@@ -19,6 +18,19 @@ WORD = from_ranges([(0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A)])
 SPACE = of("\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff") | from_ranges([(0x2000, 0x200A)])
 DOT = ANY - of("\n\r\u2028\u2029")
 NEWLINE = of("\n")
+
+# Bounds of the same classes in a reading by Unicode properties (Nd, alphabetic, White_Space): exact for ASCII, coarse
+# beyond it, so that the sets stay small.
+PERHAPS_DIGIT = DIGIT | from_ranges(
+    [(0x660, 0x1FFF), (0xA620, 0xABFF), (0xFF10, 0xFF19), (0x104A0, 0x1EFFF), (0x1FBF0, 0x1FBF9)]
+)
+PERHAPS_WORD = WORD | ~(
+    from_ranges([(0, 0x7F), (0xA1, 0xA9), (0xAB, 0xB4), (0xB6, 0xB9), (0xBB, 0xBF), (0xD7, 0xD7), (0xF7, 0xF7)])
+    | from_ranges([(0x2010, 0x203E), (0x2041, 0x2053), (0x2055, 0x205E), (0x20A0, 0x20CF), (0x2190, 0x23FF)])
+    | from_ranges([(0x2500, 0x2BFF), (0x3001, 0x3004), (0x3008, 0x3020), (0xFF5F, 0xFF65), (0x1F300, 0x1FAFF)])
+)
+SURE_SPACE = SPACE - of("\ufeff")
+PERHAPS_SPACE = SPACE | of("\x85")
 
 _NAME = re.compile(r"(?:([A-Za-z_]+)=)?([A-Za-z0-9_]+)\Z")
 _KEYS = {
@@ -63,19 +75,6 @@ def unicode_property(name: str) -> CharSet:
         return _scan(rf"\p{{{_KEYS[key.lower()]}={value}}}" if key else rf"\p{{{value}}}")
     except regex.error as error:
         raise KeyError(name) from error
-
-
-@lru_cache(maxsize=1)
-def unicode_word() -> CharSet:
-    r"""The word characters of UTS #18, by which the validator's engine decides ``\b``."""
-    return _scan(r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]")
-
-
-UNICODE_CLASSES: dict[str, Callable[[], CharSet]] = {
-    "d": lambda: unicode_property("Nd"),
-    "w": unicode_word,
-    "s": lambda: unicode_property("White_Space"),
-}
 
 
 @lru_cache(maxsize=1)

@@ -34,7 +34,7 @@ _PLAIN_LABEL = (
 HOSTNAME = rf"{_PLAIN_LABEL}(?:\.{_PLAIN_LABEL})*"
 
 _ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
-_QUOTED = r'"(?:[ !#-\[\]-~]|\\[ -~])*"'
+_QUOTED = r'"(?:[ !#-\[\]-~]|\\[!-~])*"'
 LOCAL_PART = rf"(?:{_ATEXT}+(?:\.{_ATEXT}+)*|{_QUOTED})"
 ADDRESS_LITERAL = rf"\[(?:{IPV4}|IPv6:{IPV6})\]"
 

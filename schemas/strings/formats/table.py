@@ -50,7 +50,7 @@ def named(name: str, draft: str | None = None) -> Regex | None:
 
 
 def _whole(pattern: str) -> Regex:
-    return language(parse(f"^(?:{pattern})$"))
+    return language(parse(f"^(?:{pattern})$")[0])
 
 
 def _hostname(pattern: str) -> Regex:

@@ -1,0 +1,60 @@
+"""Supersets of a language that the lexer bears: what the grammar falls back to, and the caller then checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from schemas.errors import TooComplex
+from schemas.strings.determinise import determinised
+from schemas.strings.nodes import Concat, Intersection, Regex, Repeat, Union
+from schemas.strings.probe import FEW, too_costly
+from schemas.strings.regex import ALL, concat, intersection, is_length, repeat, union
+
+
+@lru_cache(maxsize=2048)
+def affordable(node: Regex) -> tuple[Regex, str | None]:
+    """The tightest known superset of ``node`` that the lexer bears, and why it is not ``node``; ``None`` when it is."""
+    reason: str | None = None
+    for candidate in (node, *_wider(node)):
+        written = determinised(candidate)
+        try:
+            fault = too_costly(written)
+        except TooComplex as error:
+            fault = error.reason
+        if fault is None:
+            return written, reason
+        reason = reason or fault
+    return ALL, reason
+
+
+def _wider(node: Regex) -> Iterator[Regex]:
+    """Supersets, from tight to loose."""
+    if isinstance(node, Intersection):
+        rest = [part for part in node.parts if not is_length(part)]
+        if len(rest) < len(node.parts):
+            yield intersection(rest)
+        yield intersection(_uncounted(part) for part in node.parts)
+        yield intersection(_uncounted(part) for part in rest)
+        for part in sorted(rest, key=lambda part: part.facts.size):
+            yield part
+        for part in node.parts:
+            if is_length(part):
+                yield part
+    yield _uncounted(node)
+
+
+def _uncounted(node: Regex) -> Regex:
+    """A superset in which what was counted up to more than a few may come any number of times."""
+    match node:
+        case Repeat() if not is_length(node):
+            inner = _uncounted(node.inner)
+            many = node.low > FEW or (node.high or 0) > FEW
+            return repeat(inner, min(node.low, 1), None) if many else repeat(inner, node.low, node.high)
+        case Concat():
+            return concat(_uncounted(node.head), _uncounted(node.tail))
+        case Union():
+            return union(map(_uncounted, node.parts))
+        case Intersection():
+            return intersection(map(_uncounted, node.parts))
+    return node
