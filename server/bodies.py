@@ -31,7 +31,10 @@ async def read_json_object(request: Request, max_bytes: int) -> dict[str, Any]:
 
 
 def parse_json(body: bytes) -> Any:
-    """Parse ``body``; integers keep every digit. Raises ApiError 400 that says where the fault is."""
+    """Parse ``body``; integers keep every digit, and of a repeated key the last one counts.
+
+    Raises ApiError 400 that says where the fault is.
+    """
     try:
         value = orjson.loads(body)
         if _LONG_NUMBER.search(body):

@@ -1,4 +1,4 @@
-"""The process that compiles schemas: ``python -m server.compile_worker SECONDS MEGABYTES``.
+"""The process that compiles schemas: ``python -m server.compile_worker CPU_SECONDS MEGABYTES``.
 
 It reads one job after another from standard input and writes each result to standard output, both as a four-byte
 length and a pickle; an empty one first says that it is ready. A job is ``(schema, undeclared)``; a result is a
@@ -34,7 +34,7 @@ def main() -> None:
     write(results, b"")  # ready
     while (job := read(jobs)) is not None:
         # No handler: the signal ends the process even inside native code, and even when the parent is gone.
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         schema, undeclared = pickle.loads(job)
         result: object
         try:
@@ -47,7 +47,7 @@ def main() -> None:
             result = SchemaError("", "", f"too complex ({type(error).__name__})")
         except Exception as error:  # a schema's fault or ours, but never the end of this process
             result = SchemaError("", "", f"cannot be compiled ({type(error).__name__}: {str(error)[:300]})")
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         write(results, pickle.dumps(result))
 
 

@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import pickle
+import signal
 import sys
 import time
 from collections import OrderedDict
@@ -29,6 +30,7 @@ _Key: TypeAlias = tuple[str, Undeclared, bytes]
 
 _MEGABYTES = 4096
 _START_SECONDS = 60.0
+_PATIENCE = 8.0  # times the processor seconds, on a machine that is busy with other things
 
 
 def as_written(schema: Schema) -> Schema:
@@ -151,14 +153,14 @@ class Compiler:
         for last in (False, True):
             worker = self._idle.pop() if self._idle else await self._start()
             try:
-                outcome = await worker.run(job, self._seconds + 1)
+                outcome = await worker.run(job, _PATIENCE * self._seconds)
             except TimeoutError:
                 await worker.kill()
                 break
             except EOFError:
                 code = await worker.process.wait()
                 log.warning("a compile process ended with code %s", code)
-                if code == -14:  # its own alarm
+                if code == -signal.SIGPROF:  # its processor time is used up
                     break
                 if last:
                     return SchemaError("", "", "too complex: it took the compile process down")
@@ -168,7 +170,7 @@ class Compiler:
             else:
                 self._idle.append(worker)
                 return outcome
-        return SchemaError("", "", f"too complex: not compiled within {self._seconds:g} s")
+        return SchemaError("", "", f"too complex: not compiled within {self._seconds:g} s of processor time")
 
     async def _start(self) -> _Worker:
         process = await asyncio.create_subprocess_exec(

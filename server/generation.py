@@ -56,6 +56,8 @@ class Choice:
     ) -> None:
         self.number = number
         self.usage = Usage(prompt=len(plan.prompt))
+        self.cut_opening: str | None = None
+        """What there was of a call that the budget cut before its name was known."""
         self._engine = engine
         self._plan = plan
         self._metrics = metrics
@@ -124,6 +126,7 @@ class Choice:
                 before = now
                 events = run.read(delta)
                 self._count(delta, events)
+                self.cut_opening = run.cut_opening
                 if events:
                     yield events
                 if run.over:
@@ -191,6 +194,10 @@ class _Run:
     def text_before_call(self) -> str:
         """All text of the answer up to the opening of the call that was read last."""
         return self._before + "".join(self._texts)[: self._reader.call_offset]
+
+    @property
+    def cut_opening(self) -> str | None:
+        return self._reader.incomplete if self.over and not self.cut else None
 
     def read(self, delta: EngineDelta) -> list[Event]:
         self._texts.append(delta.text)

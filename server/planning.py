@@ -18,12 +18,12 @@ from server.engine_client import EngineClient, Sampling
 from server.errors import ApiError, bad_request
 from server.plan import Plan
 
+_RENDER_THREADS = 4
 _LEAST_TOP_P = 1e-6  # the engine wants more than 0; this keeps the likeliest token alone
 
 
 class Planner:
-    """Makes plans for one engine. Rendering and tokenising happen in one thread of their own: tokenizers are not
-    safe to share between threads, and the event loop stays free."""
+    """Makes plans for one engine. Rendering and tokenising happen in threads, so that the event loop stays free."""
 
     def __init__(
         self,
@@ -37,8 +37,10 @@ class Planner:
         self._compiler = compiler
         self._fmt = fmt
         self._undeclared = undeclared
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="render")
-        self._vocabulary = len(engine.tokenizer)
+        self._threads = ThreadPoolExecutor(_RENDER_THREADS, thread_name_prefix="render")
+        vocabulary: dict[str, int] = engine.tokenizer.get_vocab()
+        self._vocabulary = len(vocabulary)
+        self._longest_token = max(map(len, vocabulary))
 
     @property
     def format_name(self) -> str:
@@ -47,13 +49,14 @@ class Planner:
     async def plan(self, ask: Ask, request_id: str) -> Plan:
         """Raises ApiError 400 for what cannot be generated: a schema, a token id, a length, a conversation."""
         self._check_bias(ask.sampling)
+        self._check_size(ask)
         tools = [await self._tool(spec) for spec in ask.tools]
         answer = None if ask.json_answer is None else await self._answer(ask.json_answer)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._finish, ask, request_id, tools, answer)
+        return await loop.run_in_executor(self._threads, self._finish, ask, request_id, tools, answer)
 
     def close(self) -> None:
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _tool(self, spec: ToolSpec) -> Tool:
         try:
@@ -83,7 +86,9 @@ class Planner:
         prompt = self._render(ask, tools)
         reasoning = self._reasons(prompt, ask.template_kwargs)
         grammar: str | None = None
-        if chosen or (answer is not None and reasoning):
+        # Where no call is allowed but calls are known from the conversation, the grammar keeps their markup out.
+        known = bool(tools) or any("tool_calls" in message for message in ask.messages)
+        if chosen or (answer is None and known) or (answer is not None and reasoning):
             built = tool_grammar(chosen, choice, ask.parallel, self._fmt, reasoning, response=answer)
             grammar = built.cfg.definition
         elif answer is not None:
@@ -158,6 +163,17 @@ class Planner:
                 ask.max_tokens_field,
             )
         return left if ask.max_tokens is None else ask.max_tokens
+
+    def _check_size(self, ask: Ask) -> None:
+        """Refuse what cannot fit by its characters alone, before anything is spent on tokenising it."""
+        characters = sum(len(message["content"]) for message in ask.messages)
+        least = characters // self._longest_token
+        if least > self._engine.max_model_len:
+            raise _too_long(
+                f"This model's maximum context length is {self._engine.max_model_len} tokens. However, your messages "
+                f"have {characters} characters, which is {least} tokens at the very least. Please shorten them.",
+                "messages",
+            )
 
     def _check_bias(self, sampling: SamplingAsk) -> None:
         for token in sampling.logit_bias or ():

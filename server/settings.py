@@ -79,7 +79,7 @@ class Settings(BaseSettings):
     # Compiling schemas
     compile_workers: int = Field(default=2, ge=1, le=64)
     compile_timeout: float = Field(default=10.0, gt=0)
-    """Seconds that one schema may take; more is refused as too complex."""
+    """Seconds of processor time that one schema may take; more is refused as too complex."""
 
     # The process
     log_level: LogLevel = "info"

@@ -65,7 +65,7 @@ async def chat_answer(
         "choices": [
             {
                 "index": choice.number,
-                "message": _message(task.result()),
+                "message": _message(task.result(), choice.cut_opening),
                 "logprobs": logprobs_object(task.result().logprobs) if with_logprobs else None,
                 "finish_reason": task.result().reason,
             }
@@ -87,8 +87,10 @@ async def _collect(choice: Choice) -> _Message:
     return message
 
 
-def _message(message: _Message) -> dict[str, Any]:
-    """``tool_calls`` is there only when there are calls; a cut one stands apart, so that nobody runs it."""
+def _message(message: _Message, cut_opening: str | None) -> dict[str, Any]:
+    """``tool_calls`` is there only when there are calls; a cut one stands apart, so that nobody runs it.
+
+    Of one that was cut before its name was known, ``text`` is what there was."""
     text = "".join(message.text)
     out: dict[str, Any] = {"role": "assistant", "content": text or (None if message.calls else ""), "refusal": None}
     if message.reasoning:
@@ -102,4 +104,6 @@ def _message(message: _Message) -> dict[str, Any]:
     for call in message.calls:
         if call.arguments is None:
             out["incomplete_tool_call"] = {"name": call.name, "arguments": "".join(call.fragments)}
+    if cut_opening is not None and "incomplete_tool_call" not in out:
+        out["incomplete_tool_call"] = {"name": None, "arguments": "", "text": cut_opening}
     return out

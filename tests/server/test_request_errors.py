@@ -181,7 +181,10 @@ ROWS: dict[str, tuple[dict[str, Any], str | None, str | None, str]] = {
     "max_completion_tokens over the context": (
         {"max_completion_tokens": 4096}, "max_completion_tokens", "context_length_exceeded", "4096"),
     "prompt over the context": (
-        {"messages": [{"role": "user", "content": "x" * 5000}]}, "messages", "context_length_exceeded", "5022 tokens"),
+        {"messages": [{"role": "user", "content": "x" * 4090}]}, "messages", "context_length_exceeded", "4112 tokens"),
+    "prompt far over the context": (
+        {"messages": [{"role": "user", "content": "x" * 10**6}]},
+        "messages", "context_length_exceeded", "at the very least"),
     "top_logprobs alone": ({"top_logprobs": 2}, "top_logprobs", None, "logprobs"),
     "top_logprobs too many": (
         {"logprobs": True, "top_logprobs": 21}, "top_logprobs", "integer_above_max_value", "20"),
