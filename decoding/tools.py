@@ -53,22 +53,23 @@ class ToolChoice:
 def argument_schema(parameters: Mapping[str, Any] | bool | None) -> dict[str, Any]:
     """The schema that a call's arguments are held to: ``parameters`` intersected with "object".
 
-    A tool that declares nothing (see ``declares_nothing``) gets the schema of exactly ``{}``. Values valid against
-    the result are valid against ``parameters``. Raises SchemaError when no object can be valid by the root's ``type``.
+    For a tool that declares nothing (see ``declares_nothing``) ``{}`` alone is left. Values valid against the result
+    are valid against ``parameters``. Raises SchemaError when no object can be valid by the root's ``type``.
     """
     if parameters is None or parameters is True:
         return dict(NO_ARGUMENTS) if parameters is None else {"type": "object"}
     if parameters is False:
         raise SchemaError("", "", "the schema allows no arguments at all; a tool without arguments leaves it out")
-    schema = dict(parameters)
-    if declares_nothing(schema):
-        return dict(NO_ARGUMENTS)
+    narrowed = _as_object(dict(parameters))
+    return narrowed | {"maxProperties": 0} if declares_nothing(parameters) else narrowed
+
+
+def _as_object(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with "object" as the root's type and nothing else changed."""
     kind = schema.get("type")
-    if kind == "object":
-        return schema
-    if kind is not None and kind != ["object"] and "object" not in (kind if isinstance(kind, list) else [kind]):
+    if kind is not None and "object" not in (kind if isinstance(kind, list) else [kind]):
         raise SchemaError("", "type", "tool arguments are a JSON object, and this type leaves none")
-    if _refers_to_root(schema):
+    if _refers_to_root(schema) and kind not in ("object", ["object"]):
         # References to the root mean the root as it was written: it stays whole, as a resource of its own.
         resource = {"$id": "urn:strictcall:arguments"} | {k: v for k, v in schema.items() if k != "$schema"}
         dialect = {"$schema": schema["$schema"]} if "$schema" in schema else {}
