@@ -63,32 +63,29 @@ def id_keyword(draft: Draft) -> str:
     return "id" if draft is Draft.V4 else "$id"
 
 
+class Holds(IntEnum):
+    """What a keyword's value is, as far as subschemas go. ``ITEMS`` is one or a list of them, in every draft."""
+
+    SCHEMA = 1
+    LIST = 2
+    MAP = 3
+    ITEMS = 4
+
+
 @cache
-def schema_keywords(draft: Draft) -> frozenset[str]:
-    """Keywords whose value is one subschema."""
-    words = {"not", "items", "additionalItems", "additionalProperties"}
+def applicators(draft: Draft) -> dict[str, Holds]:
+    """The keywords with subschemas. Both spellings of ``$defs`` are looked into in every draft."""
+    words = dict.fromkeys(("not", "additionalItems", "additionalProperties"), Holds.SCHEMA)
+    words |= dict.fromkeys(("allOf", "anyOf", "oneOf"), Holds.LIST)
+    words |= dict.fromkeys(("properties", "patternProperties", "definitions", "$defs", "dependencies"), Holds.MAP)
+    words["items"] = Holds.ITEMS
     if draft >= Draft.V6:
-        words |= {"contains", "propertyNames"}
+        words |= dict.fromkeys(("contains", "propertyNames"), Holds.SCHEMA)
     if draft >= Draft.V7:
-        words |= {"if", "then", "else"}
+        words |= dict.fromkeys(("if", "then", "else"), Holds.SCHEMA)
     if draft >= Draft.V2019:
-        words |= {"unevaluatedItems", "unevaluatedProperties", "contentSchema"}
-    return frozenset(words)
-
-
-@cache
-def list_keywords(draft: Draft) -> frozenset[str]:
-    """Keywords whose value is a list of subschemas. ``items`` may be one in every draft (see ``loader``)."""
-    words = {"allOf", "anyOf", "oneOf", "items"}
+        words |= dict.fromkeys(("unevaluatedItems", "unevaluatedProperties", "contentSchema"), Holds.SCHEMA)
+        words["dependentSchemas"] = Holds.MAP
     if draft >= Draft.V2020:
-        words.add("prefixItems")
-    return frozenset(words)
-
-
-@cache
-def map_keywords(draft: Draft) -> frozenset[str]:
-    """Keywords whose value maps names to subschemas. Both spellings of ``$defs`` are looked into in every draft."""
-    words = {"properties", "patternProperties", "definitions", "$defs", "dependencies"}
-    if draft >= Draft.V2019:
-        words.add("dependentSchemas")
-    return frozenset(words)
+        words["prefixItems"] = Holds.LIST
+    return words

@@ -86,11 +86,17 @@ class _Builder:
         if place.draft <= Draft.V7 and "$ref" in value:
             return Node(path=place.path, refs=refs)
         fields: dict[str, Any] = {"path": place.path, "refs": refs}
-        if value.keys() - _ANNOTATIONS:
-            self._generic(place, scope, fields)
+        keywords = value.keys()
+        self._generic(place, fields)
+        if not keywords.isdisjoint(_NUMBER_WORDS):
             self._numbers(place, fields)
+        if not keywords.isdisjoint(_STRING_WORDS):
+            self._strings(place, fields)
+        if not keywords.isdisjoint(_ARRAY_WORDS):
             self._arrays(place, scope, fields)
+        if not keywords.isdisjoint(_OBJECT_WORDS):
             self._objects(place, scope, fields)
+        if not keywords.isdisjoint(_APPLICATORS):
             self._applicators(place, scope, fields)
         return Node(**fields)
 
@@ -150,13 +156,16 @@ class _Builder:
 
     # keywords
 
-    def _generic(self, place: Place, scope: Scope, fields: dict[str, Any]) -> None:
+    def _generic(self, place: Place, fields: dict[str, Any]) -> None:
         value = place.value
         fields["types"] = values.types(place)
         fields["plain_integers"] = place.draft is Draft.V4
-        fields["enum"] = values.enum(place, self._limits)
+        if "enum" in value:
+            fields["enum"] = values.enum(place, self._limits)
         if place.draft >= Draft.V6 and "const" in value:
             fields["const"] = (value["const"],)
+
+    def _strings(self, place: Place, fields: dict[str, Any]) -> None:
         fields["min_length"] = values.count(place, "minLength")
         fields["max_length"] = values.count(place, "maxLength")
         fields["pattern"] = values.string(place, "pattern")
@@ -245,7 +254,18 @@ class _Builder:
                 fields[keyword + "_"] = self._one(place, scope, keyword)
 
 
-_ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment", "$ref", "$id", "$schema", "$defs"})
+# What is absent costs nothing: a group is looked at only where one of its words is.
+_NUMBER_WORDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_STRING_WORDS = frozenset({"minLength", "maxLength", "pattern", "format"})
+_ARRAY_WORDS = frozenset(
+    {"items", "prefixItems", "additionalItems", "contains", "minContains", "maxContains", "minItems", "maxItems"}
+    | {"uniqueItems", "unevaluatedItems"}
+)
+_OBJECT_WORDS = frozenset(
+    {"properties", "patternProperties", "additionalProperties", "propertyNames", "required", "minProperties"}
+    | {"maxProperties", "dependencies", "dependentRequired", "dependentSchemas", "unevaluatedProperties"}
+)
+_APPLICATORS = frozenset({"allOf", "anyOf", "oneOf", "not", "if"})
 
 
 def _enter(scope: Scope, resource: Place) -> Scope:

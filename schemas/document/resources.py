@@ -12,7 +12,7 @@ from typing import Any
 
 import jsonschema_specifications  # type: ignore[import-untyped]
 
-from schemas.document.draft import Draft, draft_of, id_keyword, list_keywords, map_keywords, schema_keywords
+from schemas.document.draft import Draft, Holds, applicators, draft_of, id_keyword
 from schemas.document.uri import escape, pointer_tokens, resolve
 from schemas.errors import SchemaError
 
@@ -168,21 +168,24 @@ class Resources:
 
 
 def _subschemas(place: Place) -> Iterator[tuple[str, Any]]:
-    schema_words, list_words, map_words = (f(place.draft) for f in (schema_keywords, list_keywords, map_keywords))
+    kinds = applicators(place.draft)
     for keyword, value in place.value.items():
+        kind = kinds.get(keyword)
+        if kind is None:
+            continue
         if isinstance(value, dict):
-            if keyword in schema_words:
-                yield keyword, value
-            elif keyword in map_words:
+            if kind is Holds.MAP:
                 for name, child in value.items():
                     if isinstance(child, dict | bool):
                         yield f"{keyword}/{escape(name)}", child
+            elif kind is not Holds.LIST:
+                yield keyword, value
         elif isinstance(value, list):
-            if keyword in list_words:
+            if kind is Holds.LIST or kind is Holds.ITEMS:
                 for index, child in enumerate(value):
                     if isinstance(child, dict | bool):
                         yield f"{keyword}/{index}", child
-        elif isinstance(value, bool) and keyword in schema_words:
+        elif isinstance(value, bool) and (kind is Holds.SCHEMA or kind is Holds.ITEMS):
             yield keyword, value
 
 
