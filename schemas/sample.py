@@ -7,11 +7,12 @@ grammar, so a text that is no valid value is a fault of the grammar.
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import llguidance
 
@@ -66,7 +67,49 @@ def matcher(grammar: str) -> llguidance.LLMatcher:
     return llguidance.LLMatcher(byte_tokenizer(), grammar_of(grammar), log_level=0)
 
 
-def walk(start: llguidance.LLMatcher, rng: random.Random, style: Style = "short", budget: int = 150) -> Walk:
+@dataclass(frozen=True, slots=True)
+class Hints:
+    """Member names worth trying where a key begins: without them a walk hardly ever finds a long required name."""
+
+    required: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()
+
+    def draw(self, rng: random.Random, closing: bool) -> list[str]:
+        """A few names in random order, required ones only when the walk is to end."""
+        names = self.required if closing else self.declared
+        return rng.sample(names, min(len(names), 24 if closing else 4))
+
+
+def hints_of(schema: Any) -> Hints:
+    """All names under any ``required`` and ``properties`` of a schema, sorted."""
+    required: set[str] = set()
+    declared: set[str] = set()
+    stack = [schema]
+    while stack:
+        match stack.pop():
+            case dict() as node:
+                if isinstance(names := node.get("required"), list):
+                    required.update(name for name in names if isinstance(name, str))
+                if isinstance(names := node.get("properties"), dict):
+                    declared.update(names)
+                stack.extend(node.values())
+            case list() as items:
+                stack.extend(items)
+    return Hints(tuple(sorted(required)), tuple(sorted(declared | required)))
+
+
+def key_text(name: str) -> bytes:
+    """The rest of a key after its opening quote."""
+    return json.dumps(name, ensure_ascii=False)[1:].encode("utf-8", "surrogatepass")
+
+
+def walk(
+    start: llguidance.LLMatcher,
+    rng: random.Random,
+    style: Style = "short",
+    budget: int = 150,
+    hints: Hints = Hints(),
+) -> Walk:
     """Walks a fresh byte-level matcher to an end. After ``budget`` bytes it closes whatever is open; after eight
     budgets it gives up (``unfinished``). The matcher is used up."""
     text = bytearray()
@@ -74,9 +117,14 @@ def walk(start: llguidance.LLMatcher, rng: random.Random, style: Style = "short"
         mask = start.compute_bitmask()
         if start.is_error():
             return Walk(bytes(text), "error", start.get_error())
-        choices, weights = _choices(mask, "closing" if len(text) > budget else style)
+        closing = len(text) > budget
+        choices, weights = _choices(mask, "closing" if closing else style)
         if not choices:
             return Walk(bytes(text), "done" if start.is_accepting() else "dead end")
+        if _at_key(text) and (closing or rng.random() < 0.7) and (name := _fitting(start, hints.draw(rng, closing))):
+            start.consume_tokens(list(name))
+            text += name
+            continue
         token = rng.choices(choices, cum_weights=weights)[0]
         if token == EOS:
             return Walk(bytes(text), "done")
@@ -86,7 +134,20 @@ def walk(start: llguidance.LLMatcher, rng: random.Random, style: Style = "short"
     return Walk(bytes(text), "unfinished")
 
 
-def sample(grammar: str, count: int, seed: int = 0) -> list[str]:
+def _at_key(text: bytearray) -> bool:
+    """Whether the last byte may be the opening quote of a key (or of a string in a list: no harm)."""
+    return text[-1:] == b'"' and bytes(text[:-1]).rstrip(b" ")[-1:] in (b"{", b",")
+
+
+def _fitting(matcher: llguidance.LLMatcher, names: Sequence[str]) -> bytes:
+    for name in names:
+        rest = key_text(name)
+        if matcher.validate_tokens(list(rest)) == len(rest):
+            return rest
+    return b""
+
+
+def sample(grammar: str, count: int, seed: int = 0, hints: Hints = Hints()) -> list[str]:
     """``count`` texts of ``CompiledSchema.grammar`` (fewer where walks do not end), different ones where it has them.
 
     Raises ValueError when llguidance cannot read the grammar.
@@ -97,7 +158,7 @@ def sample(grammar: str, count: int, seed: int = 0) -> list[str]:
     rng = random.Random(seed)
     found: dict[str, None] = {}
     for attempt in range(6 * count):
-        taken = walk(origin.deep_copy(), rng, "short", budget=60 + 60 * (attempt % 3))
+        taken = walk(origin.deep_copy(), rng, "short", budget=60 + 60 * (attempt % 3), hints=hints)
         if taken.ending == "done":
             found.setdefault(taken.text.decode("utf-8", "replace"))
         if len(found) == count:

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from decoding.tools import argument_schema
 from schemas import CompiledSchema, SchemaError, compile_schema
-from schemas.sample import sample
+from schemas.sample import hints_of, sample
 
 Json: TypeAlias = Any
 Undeclared: TypeAlias = Literal["forbid", "allow"]
@@ -196,7 +196,9 @@ def sample_values(compiled: CompiledSchema, seed: int) -> list[Json]:
     """Up to three values that the grammar gives and the schema allows. Raises AssertionError when an exact grammar
     gives an invalid value: that would be a fault of this program, and must not be hidden."""
     found: list[Json] = []
-    for text in sample(compiled.grammar, SAMPLES if not compiled.residue else 4 * SAMPLES, seed):
+    for text in sample(
+        compiled.grammar, SAMPLES if not compiled.residue else 4 * SAMPLES, seed, hints_of(compiled.schema)
+    ):
         value = json.loads(text)
         faults = compiled.validate(value)
         if not faults:

@@ -9,6 +9,9 @@ from typing import Any, TypeAlias
 
 import jsonschema_rs
 
+from loadtest.exactness.repeats import Pairs, repeated_keys
+from schemas.sample import hints_of
+
 Json: TypeAlias = Any
 DOUBLE_MAX = int(1.7976931348623157e308)
 
@@ -17,18 +20,14 @@ class NotStrict(ValueError):
     """A text that is not JSON as RFC 8259 and its readers agree on it."""
 
 
-class _Pairs(list[tuple[str, Json]]):
-    """An object's members in the order and number in which they were written."""
-
-
-def strict_json(text: bytes) -> tuple[Json, list[str]]:
-    """The value of a JSON text and the keys repeated in one object, each once. A repeated key's last value counts.
+def strict_tree(text: bytes) -> Json:
+    """A JSON text read with every member kept: objects are ``Pairs``.
 
     Raises NotStrict for what is no JSON, for a number that a double cannot hold, a lone surrogate, a raw control
     character, bytes that are not UTF-8.
     """
     try:
-        tree = json.loads(text.decode("utf-8"), object_pairs_hook=_Pairs, parse_constant=_no_constant)
+        tree = json.loads(text.decode("utf-8"), object_pairs_hook=Pairs, parse_constant=_no_constant)
     except UnicodeDecodeError as error:
         raise NotStrict(f"not UTF-8: {error}") from error
     except RecursionError as error:
@@ -36,50 +35,49 @@ def strict_json(text: bytes) -> tuple[Json, list[str]]:
     except ValueError as error:
         # Python also refuses integers of over 4,300 digits here, which no double holds.
         raise NotStrict(str(error)) from error
-    repeated: list[str] = []
-    return _settle(tree, repeated), repeated
+    _check(tree)
+    return tree
 
 
-def readings(text: bytes) -> Iterator[Json]:
+def readings(tree: Json) -> Iterator[Json]:
     """The values that different readers give a text with repeated keys: the last one counts, the first one counts."""
-    tree = json.loads(text, object_pairs_hook=_Pairs)
-    yield _settle(tree, [])
-    yield _settle(_reverse(tree), [])
+    yield _settle(tree, False)
+    yield _settle(tree, True)
+
+
+def strict_json(text: bytes) -> Json:
+    """The value of a text without repeated keys. Raises NotStrict, also for a repeated key."""
+    tree = strict_tree(text)
+    if repeated := repeated_keys(tree):
+        raise NotStrict(f"repeated keys {repeated}")
+    return _settle(tree, False)
 
 
 def _no_constant(name: str) -> Json:
     raise ValueError(f"{name} is not JSON")
 
 
-def _reverse(tree: Json) -> Json:
-    if isinstance(tree, _Pairs):
-        return _Pairs((key, _reverse(item)) for key, item in reversed(tree))
-    return [_reverse(item) for item in tree] if isinstance(tree, list) else tree
+def _settle(tree: Json, first: bool) -> Json:
+    if isinstance(tree, Pairs):
+        return {key: _settle(item, first) for key, item in (reversed(tree) if first else tree)}
+    return [_settle(item, first) for item in tree] if isinstance(tree, list) else tree
 
 
-def _settle(tree: Json, repeated: list[str]) -> Json:
-    if isinstance(tree, _Pairs):
-        found: dict[str, Json] = {}
+def _check(tree: Json) -> None:
+    if isinstance(tree, Pairs):
         for key, item in tree:
-            if key in found and key not in repeated:
-                repeated.append(key)
-            _check_text(key)
-            found[key] = _settle(item, repeated)
-        return found
-    if isinstance(tree, list):
-        return [_settle(item, repeated) for item in tree]
-    if isinstance(tree, str):
-        _check_text(tree)
+            _check(key)
+            _check(item)
+    elif isinstance(tree, list):
+        for item in tree:
+            _check(item)
+    elif isinstance(tree, str):
+        if any("\ud800" <= character <= "\udfff" for character in tree):
+            raise NotStrict(f"a lone surrogate in {tree!r}")
     elif isinstance(tree, float) and not math.isfinite(tree):
         raise NotStrict("a number overflows a double")
     elif isinstance(tree, int) and abs(tree) > DOUBLE_MAX:
         raise NotStrict("an integer overflows a double")
-    return tree
-
-
-def _check_text(text: str) -> None:
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise NotStrict(f"a lone surrogate in {text!r}")
 
 
 class Judge:
@@ -90,7 +88,8 @@ class Judge:
     """
 
     def __init__(self, schema: Json) -> None:
-        self.declared = frozenset(_declared(schema))
+        self.hints = hints_of(schema)
+        self.schema = schema
         self.problem = ""
         try:
             self._asserting = jsonschema_rs.validator_for(schema, validate_formats=True, offline=True)
@@ -113,15 +112,3 @@ class Judge:
     def only_format(self, value: Json) -> bool:
         """Whether nothing but ``format`` speaks against an invalid ``value``."""
         return self.usable and self._annotating.is_valid(value)
-
-
-def _declared(schema: Json) -> Iterator[str]:
-    """Every name under any ``properties`` of the document: a repeated one of these is a fault in itself."""
-    if isinstance(schema, dict):
-        for keyword, child in schema.items():
-            if keyword == "properties" and isinstance(child, dict):
-                yield from child
-            yield from _declared(child)
-    elif isinstance(schema, list):
-        for child in schema:
-            yield from _declared(child)

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 import llguidance
 
 from loadtest.exactness.compilers import COMPILERS, CompilerName, Grammar, Refusal
-from loadtest.exactness.judge import Judge, NotStrict, readings, strict_json
+from loadtest.exactness.judge import Judge, NotStrict, readings, strict_tree
+from loadtest.exactness.repeats import repeated_declared_keys, repeated_keys
 from loadtest.exactness.spellings import shuffled, spellings, whole_spellings
 from loadtest.exactness.vocabulary import smollm2
 from loadtest.exactness.walks import mask_buffer, vocabulary_walk
@@ -215,13 +216,15 @@ def _walks(
     outcome: Outcome,
 ) -> None:
     for number in range(options.byte_walks):
-        if (taken := walk(byte_matcher.deep_copy(), rng, STYLES[number % len(STYLES)])).ending == "error":
+        if (
+            taken := walk(byte_matcher.deep_copy(), rng, STYLES[number % len(STYLES)], hints=judge.hints)
+        ).ending == "error":
             outcome.note("matcher broke", -1, taken.text, taken.error)
             byte_matcher = llguidance.LLMatcher(byte_tokenizer(), grammar.source, log_level=0)
         else:
             judge_walk(taken, grammar, judge, outcome)
     for _ in range(options.vocabulary_walks):
-        if (taken := vocabulary_walk(matcher.deep_copy(), smollm2(), rng)).ending == "error":
+        if (taken := vocabulary_walk(matcher.deep_copy(), smollm2(), rng, hints=judge.hints)).ending == "error":
             outcome.note("matcher broke", -1, taken.text, taken.error)
             matcher = llguidance.LLMatcher(smollm2(), grammar.source, log_level=0)
         else:
@@ -235,17 +238,18 @@ def judge_walk(taken: Walk, grammar: Grammar, judge: Judge, outcome: Outcome) ->
         return
     outcome.counts["walks"] += 1
     try:
-        value, repeated = strict_json(taken.text)
+        tree = strict_tree(taken.text)
     except NotStrict as error:
         outcome.note("walk not JSON", -1, taken.text, str(error))
         return
-    if declared := judge.declared.intersection(repeated):
-        outcome.note("walk repeats a declared key", -1, taken.text, f"{sorted(declared)}")
+    repeated = repeated_keys(tree)
+    if declared := repeated and repeated_declared_keys(tree, judge.schema):
+        outcome.note("walk repeats a declared key", -1, taken.text, f"{declared}")
         return
-    if not repeated:
-        faults = judge.faults(value)
-    else:
-        faults = [fault for reading in readings(taken.text) for fault in judge.faults(reading)]
+    values = list(readings(tree))[: 2 if repeated else 1]
+    value = values[0]
+    faults = [fault for reading in values for fault in judge.faults(reading)]
+    if repeated:
         outcome.counts["walk repeats a free key"] += 1
     if not faults:
         return

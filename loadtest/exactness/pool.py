@@ -20,6 +20,10 @@ MEMORY_LIMIT = 8 << 30
 """Address space of a worker, bytes."""
 
 
+START_LIMIT = 120.0
+"""Seconds that a worker may take for its imports."""
+
+
 @dataclass(frozen=True, slots=True)
 class Died(Generic[Job]):
     """A job whose process did not come back. ``how`` is ``crash`` or ``hang``; ``detail`` says more of it."""
@@ -89,7 +93,7 @@ def run_all(
 
 def _news(worker: _Worker[Job, Result], job: Job, ready: bool, time_limit: float) -> Result | Died[Job] | None:
     if not ready:
-        late = time.monotonic() - worker.since > time_limit
+        late = time.monotonic() - worker.since > (time_limit if worker.ready else time_limit + START_LIMIT)
         return Died(job, "hang", worker.stage, f"over {time_limit:g} s") if late else None
     try:
         kind, payload = worker.pipe.recv()
@@ -99,7 +103,9 @@ def _news(worker: _Worker[Job, Result], job: Job, ready: bool, time_limit: float
             raise RuntimeError("a worker process ended before it was ready; its message is above") from None
         return Died(job, "crash", worker.stage, f"exit code {worker.process.exitcode}")
     if kind == "stage":
-        worker.stage, worker.ready = payload, True
+        if not worker.ready:
+            worker.ready, worker.since = True, time.monotonic()
+        worker.stage = payload
         return None
     if kind == "raised":
         return Died(job, "crash", worker.stage, payload)

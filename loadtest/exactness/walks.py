@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from functools import cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 
 import llguidance
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.sample import Walk
+from schemas.sample import Hints, Walk, key_text
 
 # Tried in this order once a walk is over its budget.
 _CLOSERS = ("]", "}", "}}", "]}", '"', '"}', '"]', '":', ":", "1", "null", "true", "a", ",")
@@ -28,7 +29,11 @@ def _closers(tokenizer: llguidance.LLTokenizer) -> list[int]:
 
 
 def vocabulary_walk(
-    start: llguidance.LLMatcher, tokenizer: llguidance.LLTokenizer, rng: random.Random, budget: int = 60
+    start: llguidance.LLMatcher,
+    tokenizer: llguidance.LLTokenizer,
+    rng: random.Random,
+    budget: int = 60,
+    hints: Hints = Hints(),  # noqa: B008  frozen
 ) -> Walk:
     """Walks a fresh matcher over ``tokenizer``: every allowed token alike, but the end with one chance in five where it
     is allowed, and what closes brackets after ``budget`` tokens. The matcher is used up."""
@@ -40,7 +45,14 @@ def vocabulary_walk(
         start.unsafe_compute_mask_ptr(buffer.ctypes.data, buffer.size)
         if start.is_error():
             return Walk(tokenizer.decode_bytes(tokens), "error", start.get_error())
-        token = _choose(buffer, tokenizer.vocab_size, eos, closers if len(tokens) > budget else [], rng)
+        closing = len(tokens) > budget
+        if tokens and _opens_key(tokenizer, tokens[-1]) and (closing or rng.random() < 0.7):
+            name = _fitting(start, tokenizer, hints.draw(rng, closing))
+            start.consume_tokens(name)
+            tokens += name
+            if name:
+                continue
+        token = _choose(buffer, tokenizer.vocab_size, eos, closers if closing else [], rng)
         if token is None:
             return Walk(tokenizer.decode_bytes(tokens), "done" if start.is_accepting() else "dead end")
         if token == eos:
@@ -49,6 +61,20 @@ def vocabulary_walk(
             return Walk(tokenizer.decode_bytes([*tokens, token]), "error", start.get_error())
         tokens.append(token)
     return Walk(tokenizer.decode_bytes(tokens), "unfinished")
+
+
+@lru_cache(maxsize=65536)
+def _opens_key(tokenizer: llguidance.LLTokenizer, token: int) -> bool:
+    text: bytes = tokenizer.decode_bytes([token])
+    return text.endswith((b'{"', b',"', b', "', b' "')) or text == b'"'
+
+
+def _fitting(start: llguidance.LLMatcher, tokenizer: llguidance.LLTokenizer, names: Sequence[str]) -> list[int]:
+    for name in names:
+        tokens: list[int] = tokenizer.tokenize_bytes(key_text(name))
+        if start.validate_tokens(tokens) == len(tokens):
+            return tokens
+    return []
 
 
 def _choose(buffer: NDArray[np.uint8], vocab_size: int, eos: int, closers: list[int], rng: random.Random) -> int | None:

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from loadtest.exactness import compilers
-from loadtest.exactness.judge import Judge, NotStrict, readings, strict_json
+from loadtest.exactness.judge import Judge, NotStrict, readings, strict_json, strict_tree
 from loadtest.exactness.measure import Options, Outcome, measure
 from loadtest.exactness.pool import Died, run_all
+from loadtest.exactness.repeats import repeated_declared_keys, repeated_keys
 from loadtest.exactness.report import as_json, counterexamples, markdown
 from loadtest.exactness.spellings import shuffled, spellings, whole_spellings
 from loadtest.exactness.suite import Group, run_group
@@ -50,13 +51,26 @@ def test_strict_json_refuses_what_is_no_json(text: bytes) -> None:
         strict_json(text)
 
 
-def test_strict_json_tells_repeated_keys() -> None:
-    assert strict_json(b'{"a":1,"b":{"c":1,"c":2},"a":3}') == ({"a": 3, "b": {"c": 2}}, ["c", "a"])
-    assert strict_json(b'[{"a":1},{"a":1}]')[1] == []
-    assert list(readings(b'{"a":1,"b":[{"c":1,"c":2}],"a":3}')) == [
-        {"a": 3, "b": [{"c": 2}]},
-        {"a": 1, "b": [{"c": 1}]},
-    ]
+def test_repeated_keys_are_told() -> None:
+    tree = strict_tree(b'{"a":1,"b":[{"c":1,"c":2}],"a":3}')
+    assert repeated_keys(tree) == ["a", "c"]
+    assert list(readings(tree)) == [{"a": 3, "b": [{"c": 2}]}, {"a": 1, "b": [{"c": 1}]}]
+    assert repeated_keys(strict_tree(b'[{"a":1},{"a":1}]')) == []
+    assert strict_json(b'{"a":[{"a":1}]}') == {"a": [{"a": 1}]}
+    with pytest.raises(NotStrict, match="repeated"):
+        strict_json(b'{"a":1,"a":1}')
+
+
+def test_a_repeated_key_is_declared_where_its_object_is() -> None:
+    schema = {
+        "properties": {"a": {}, "b": {"items": {"$ref": "#/$defs/c"}}},
+        "anyOf": [{"properties": {"d": {}}}],
+        "additionalProperties": {"properties": {"e": {}}},
+        "$defs": {"c": {"properties": {"c": {}}}},
+    }
+    tree = strict_tree(b'{"c":1,"c":1,"b":[{"c":1,"a":1,"a":2,"c":2}],"d":1,"d":2,"x":{"e":1,"e":2,"d":1,"d":1}}')
+    assert repeated_declared_keys(tree, schema) == ["c", "d", "e"]
+    assert repeated_declared_keys(strict_tree(b'{"c":1,"c":1,"b":[{"a":1,"a":2}]}'), schema) == []
 
 
 def test_spellings_are_the_same_value() -> None:

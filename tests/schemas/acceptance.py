@@ -10,8 +10,9 @@ from typing import Any
 import llguidance
 import pytest
 
-from loadtest.exactness.judge import Judge, NotStrict, readings, strict_json
+from loadtest.exactness.judge import Judge, NotStrict, readings, strict_tree
 from loadtest.exactness.measure import accepts
+from loadtest.exactness.repeats import repeated_declared_keys, repeated_keys
 from loadtest.exactness.spellings import whole_spellings
 from schemas import CompiledSchema, compile_schema
 from schemas.sample import STYLES, grammar_of, matcher, walk
@@ -58,21 +59,22 @@ def walk_faults(compiled: CompiledSchema, count: int, seed: int = 0, judged: Any
     origin = matcher(compiled.grammar)
     faults: list[tuple[str, str]] = []
     for number in range(count):
-        taken = walk(origin.deep_copy(), rng, STYLES[number % len(STYLES)])
+        taken = walk(origin.deep_copy(), rng, STYLES[number % len(STYLES)], hints=judge.hints)
         text = taken.text.decode("utf-8", "backslashreplace")
         if taken.ending in ("error", "dead end"):
             faults.append((text, taken.error or taken.ending))
         if taken.ending != "done":
             continue
         try:
-            value, repeated = strict_json(taken.text)
+            tree = strict_tree(taken.text)
         except NotStrict as error:
             faults.append((text, str(error)))
             continue
-        if judge.declared.intersection(repeated):
-            faults.append((text, f"repeats {repeated}"))
-        values = list(readings(taken.text)) if repeated else [value]
-        if compiled.residue and compiled.validate(value):
+        repeated = repeated_keys(tree)
+        if repeated and (declared := repeated_declared_keys(tree, judge.schema)):
+            faults.append((text, f"repeats {declared}"))
+        values = list(readings(tree))[: 2 if repeated else 1]
+        if compiled.residue and compiled.validate(values[0]):
             continue
         faults.extend((text, fault) for reading in values for fault in judge.faults(reading)[:1])
     return faults
