@@ -20,8 +20,7 @@ from server.envelope import Envelope
 from server.errors import ApiError, bad_request
 from server.health import health_routes
 from server.metrics import Metrics
-from server.openai.errors import error_response
-from server.openai.routes import openai_routes
+from server.openai import error_response, openai_routes
 from server.serving import Serving
 from server.settings import Settings
 

@@ -47,7 +47,7 @@ class Gate:
         self._hold_text = plan.answer is not None and (hold or bool(plan.answer.residue))
         self._text: list[str] = []
         self._call: _Call | None = None
-        self._started: set[int] = set()  # calls whose start was let through
+        self._started: dict[int, str] = {}  # calls whose start was let through, by index, with their names
         self.complete = 0
         """How many calls are complete: the index of the next one, and of one that is sampled again."""
         self.silent = True
@@ -92,8 +92,10 @@ class Gate:
         expected = bool(tool.compiled.residue)
         self._call = _Call(event.index, event.name, self._hold or expected, expected)
         if event.index not in self._started:
-            self._started.add(event.index)
+            self._started[event.index] = event.name
             out.append(event)
+        elif self._started[event.index] != event.name:
+            raise Violation(f"the model called {event.name!r} instead of the call it had begun", out)
 
     def _on_arguments(self, event: ArgumentsDelta, out: list[Event]) -> None:
         call = self._call

@@ -94,7 +94,7 @@ class Choice:
             if violation.name is None:
                 yield Step([], [], restart=True)
             elif passed:
-                yield Step(passed, [])
+                yield self._step(passed)
             if run.sampling.max_tokens <= 0:
                 yield self._step(self._gate.feed([Finished("length")]))
                 return

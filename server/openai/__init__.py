@@ -1,0 +1,6 @@
+"""OpenAI's wire protocol: Chat Completions, models, errors."""
+
+from server.openai.errors import error_body, error_frame, error_response
+from server.openai.routes import openai_routes
+
+__all__ = ["error_body", "error_frame", "error_response", "openai_routes"]

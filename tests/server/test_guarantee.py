@@ -190,6 +190,13 @@ def test_checked_tools_are_held_back_and_sampled_again(checked: Stub) -> None:
     assert temperatures == sorted(set(temperatures))
 
 
+def test_a_retry_that_calls_another_tool(checked: Stub) -> None:
+    """The name that the client has seen stays; the grammar sees to that, and the gate to the grammar."""
+    checked.engine.script = in_turn(split(SAME, 4), split(GOOD, 4))
+    frames = chunks(checked.chat(tools=[*TOOLS, UNIQUE], stream=True).content, done=False)
+    assert frames[-1]["error"]["code"] == "guarantee_violation"
+
+
 def test_checked_tools_that_never_come_right(checked: Stub) -> None:
     checked.engine.script = say(*split(SAME, 4))
     frames = chunks(checked.chat(tools=[UNIQUE], stream=True).content, done=False)
