@@ -23,7 +23,6 @@ from fastapi import FastAPI
 from server.app import create_app
 from server.embedded import EMBEDDED_NAME, EmbeddedModelError, prepare
 from server.logs import LOGGER, ConsoleOutput, configure
-from server.planning import call_format
 from server.reaper import MARKER_VARIABLE, end_trackers, kill_marked, marked_processes
 from server.settings import Settings
 from server.start_errors import StartError, bind, check_model, explain, without_prefix
@@ -140,10 +139,9 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
     finally:
         beat.cancel()
     try:
-        format_name = call_format(engine, settings.tool_format).name
+        await app.state.on_engine(engine)
     except ValueError as error:
         raise StartError(f"--tool-format {settings.tool_format}: {error}") from error
-    app.state.engine = engine
     output.forward_problems = True
     host, port = listener.getsockname()[:2]
     LOGGER.info(
@@ -151,7 +149,7 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
         f"[{host}]" if ":" in host else host,
         port,
         engine.model_names[0],
-        format_name,
+        app.state.format_name,
         time.monotonic() - started,
     )
     await engine.wait_until_dead()
