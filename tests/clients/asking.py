@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import httpx2
 from openai.types.chat import ChatCompletionMessage
@@ -13,6 +14,16 @@ from loadtest.stream_answer import StreamedAnswer
 from loadtest.tools import BUILT_IN, LoadTool, call_faults
 
 WEATHER, ADD, EVENT, LIGHT, PING = BUILT_IN
+
+Key = TypeVar("Key", bound=Hashable)
+Result = TypeVar("Result")
+
+
+def at_once(asks: Mapping[Key, Callable[[], Result]], threads: int = 24) -> dict[Key, Future[Result]]:
+    """Do all of it at the same time, and return when it is done. The engine batches: a hundred answers take little more
+    time than one, and none may see another's grammar or state. A failure is raised where its result is asked for."""
+    with ThreadPoolExecutor(threads) as pool:
+        return {key: pool.submit(ask) for key, ask in asks.items()}
 
 
 def wires(tools: Iterable[LoadTool]) -> list[Any]:
@@ -42,14 +53,14 @@ def assert_valid(calls: Iterable[tuple[str, str]], tools: Iterable[LoadTool]) ->
     assert faults == []
 
 
-async def read_stream(http: httpx2.AsyncClient, body: dict[str, Any]) -> StreamedAnswer:
+def read_stream(http: httpx2.Client, body: dict[str, Any]) -> StreamedAnswer:
     """Stream a request and return the answer as its bytes came; what breaks the wire's rules is in ``faults``."""
     answer = StreamedAnswer(include_usage=bool((body.get("stream_options") or {}).get("include_usage")))
-    async with http.stream("POST", "/v1/chat/completions", json=body | {"stream": True}) as response:
-        data = b"" if response.status_code == 200 else await response.aread()
+    with http.stream("POST", "/v1/chat/completions", json=body | {"stream": True}) as response:
+        data = b"" if response.status_code == 200 else response.read()
         assert response.status_code == 200, data
         assert response.headers["content-type"].split(";")[0] == "text/event-stream"
-        async for part in response.aiter_bytes():
+        for part in response.iter_bytes():
             answer.feed(part, time.monotonic())
     answer.end(int(body.get("n") or 1))
     return answer

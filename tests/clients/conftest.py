@@ -36,14 +36,12 @@ async def async_sdk(running_server: RunningServer) -> AsyncIterator[AsyncOpenAI]
         yield client
 
 
-@pytest.fixture
-async def http(running_server: RunningServer) -> AsyncIterator[httpx2.AsyncClient]:
+@pytest.fixture(scope="session")
+def http(running_server: RunningServer) -> Iterator[httpx2.Client]:
     """Bytes as they are; paths are relative to the server's root."""
     headers = {"authorization": f"Bearer {running_server.key}"}
     limits = httpx2.Limits(max_connections=None)
-    async with httpx2.AsyncClient(
-        base_url=running_server.url, headers=headers, timeout=TIMEOUT, limits=limits
-    ) as client:
+    with httpx2.Client(base_url=running_server.url, headers=headers, timeout=TIMEOUT, limits=limits) as client:
         yield client
 
 

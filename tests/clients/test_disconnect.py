@@ -5,11 +5,21 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
 
 from tests.clients.asking import user
+from tests.conftest import RunningServer
+
+
+@pytest.fixture
+async def http(running_server: RunningServer) -> AsyncIterator[httpx2.AsyncClient]:
+    headers = {"authorization": f"Bearer {running_server.key}"}
+    async with httpx2.AsyncClient(base_url=running_server.url, headers=headers, timeout=60) as client:
+        yield client
+
 
 LIMIT = 5.0  # one second is the aim; the machine that runs the tests may be loaded
 

@@ -54,7 +54,7 @@ def test_json_schema_holds_whether_or_not_strict_is_said(sdk: OpenAI, model: str
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_json_object(sdk: OpenAI, model: str, stream: bool) -> None:
-    content, reason, _ = ask(sdk, model, response_format={"type": "json_object"}, stream=stream, max_tokens=400)
+    content, reason, _ = ask(sdk, model, response_format={"type": "json_object"}, stream=stream, max_tokens=80)
     if reason == "stop":
         assert isinstance(strict_json(content), dict)
     else:
@@ -77,7 +77,9 @@ def test_parse_helper(sdk: OpenAI, model: str) -> None:
 
 def test_beside_tools_under_required_the_answer_is_calls(sdk: OpenAI, model: str) -> None:
     tools = (WEATHER, ADD)
-    _, reason, calls = ask(sdk, model, tools=wires(tools), tool_choice="required", response_format=SCHEMA_FORMAT)
+    _, reason, calls = ask(
+        sdk, model, tools=wires(tools), tool_choice="required", response_format=SCHEMA_FORMAT, parallel_tool_calls=False
+    )
     assert reason == "tool_calls"
     assert calls
     assert_valid(calls, tools)

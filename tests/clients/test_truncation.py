@@ -32,11 +32,10 @@ def test_whole_answer(sdk: OpenAI, model: str, max_tokens: int) -> None:
         assert "create_event" in str(cut)
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("max_tokens", [1, 6, 14, 20])
-async def test_stream(http: httpx2.AsyncClient, model: str, max_tokens: int) -> None:
+def test_stream(http: httpx2.Client, model: str, max_tokens: int) -> None:
     body = request(model, max_tokens, stream_options={"include_usage": True})
-    answer = await read_stream(http, body)
+    answer = read_stream(http, body)
     assert answer.faults == []
     choice = answer.choices[0]
     assert choice.finish_reason == "length"
@@ -53,7 +52,7 @@ def test_the_helper_raises_on_a_cut_call(sdk: OpenAI, model: str) -> None:
         pytest.raises(LengthFinishReasonError),
         sdk.chat.completions.stream(**request(model, 20)) as stream,
     ):
-        stream.until_done()
+        stream.get_final_completion()
 
 
 def test_a_text_is_cut_likewise(sdk: OpenAI, model: str) -> None:
