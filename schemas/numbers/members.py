@@ -8,21 +8,44 @@ from fractions import Fraction
 
 from schemas.numbers import lattice as lat
 from schemas.numbers.doubles import MAX
-from schemas.numbers.lattice import EVERY, Lattice, Union
+from schemas.numbers.lattice import EVERY, Lattice
 from schemas.numbers.multiples import decimal_places
 from schemas.numbers.regions import Region, multiples_from, some
 
 _SEARCH = 10_000
 """Multiples looked at for each member wanted, before a set counts as too large to enumerate."""
+_FAR = 10**16
+"""Beyond, multiples are not spelled."""
+_LONG = 10**79
+"""Beyond, bounds are not spelled digit by digit."""
+_PLACES = 15
 
 
-def widened(terms: Union) -> Union:
-    """The same multiples without exceptions, of the largest part of each step that one expression spells."""
-    return lat.simplify({Lattice(_spelled_divisor(term.step)) if term.step is not None else EVERY for term in terms})
+def widened(region: Region) -> Region:
+    """The same multiples without exceptions, of the largest part of each step that one expression spells.
+
+    Bounds with more digits than are spelled become powers of ten.
+    """
+    start, end = region.start, region.end
+    far = start[0] > _FAR or end[0] < -_FAR
+    terms = {Lattice(_spelled_divisor(term.step, far=far)) for term in region.terms}
+    if start[0] > _LONG and region.point is None and not math.isinf(start[0]):
+        start = (_power_below(Fraction(start[0])), 0)
+    if end[0] < -_LONG and region.point is None and not math.isinf(end[0]):
+        end = (-_power_below(Fraction(-end[0])), 1)
+    return Region(start, end, lat.simplify(terms))
 
 
-def _spelled_divisor(step: Fraction) -> Fraction:
-    places = decimal_places(step)
+def _power_below(value: Fraction) -> Fraction:
+    return Fraction(int("1" + "0" * (len(str(math.floor(value))) - 1)))
+
+
+def _spelled_divisor(step: Fraction | None, *, far: bool) -> Fraction | None:
+    places = 0 if step is None else decimal_places(step)
+    if step is None or places > _PLACES or (far and places):
+        return None
+    if far:
+        return Fraction(1)
     number = (step * 10**places).numerator
     twos, fives, threes = (_exponent(number, prime) for prime in (2, 5, 3))
     return Fraction(2 ** min(twos, 3) * 5 ** min(fives, 3) * 3 ** min(threes, 1), 10**places)

@@ -91,7 +91,10 @@ class NumberSet:
 
     def superset(self) -> NumberSet:
         """The set with its conditions on multiples relaxed, as far as :meth:`rule` needs to spell it."""
-        return NumberSet(normal(Region(r.start, r.end, members.widened(r.terms)) for r in self.regions))
+        total = NumberSet.NONE
+        for region in self.regions:
+            total = total | NumberSet(normal([members.widened(region)]))
+        return total
 
     def rule(self) -> str:
         """An expression for the right of a llguidance Lark *rule* (not of a terminal), for every spelling of the set.

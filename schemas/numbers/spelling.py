@@ -18,10 +18,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 from schemas.errors import TooComplex
 from schemas.numbers import lattice as lat
-from schemas.numbers.digits import Decimal, Pattern, Tail, either, group, numbers
+from schemas.numbers.digits import Decimal, Pattern, Tail, either, free, group, numbers
 from schemas.numbers.doubles import MAX, at_least, at_most, nearest, shortest
 from schemas.numbers.exponents import MANTISSA, exponents, magnitude, scaled
 from schemas.numbers.lattice import Lattice
@@ -41,6 +42,7 @@ _NATIVE_STEP = 1_000
 """Largest step given to llguidance's own automaton of multiples: from about 5,000 on its lexer may run out of fuel."""
 _LISTED = 500
 """Multiples that are spelled one by one where no expression for all multiples exists."""
+_MAX_CHOICES = 8
 _SHORT = 2_000
 """Bytes of expressions of multiples up to which they are preferred to llguidance's own automaton."""
 
@@ -53,48 +55,60 @@ class Part:
     none: tuple[Pattern, ...] = ()
     native: str = ""
 
+    @property
+    def is_one_expression(self) -> bool:
+        return len(self.every) == 1 and not self.none and not self.native
+
 
 def parts(regions: tuple[Region, ...], *, plain: bool) -> list[Part]:
     """The spellings of the numbers in ``regions``; with ``plain`` only integers, without fraction and exponent.
 
     Raises :class:`TooComplex` when multiples are asked for that no expression of bearable size spells.
     """
-    signs: dict[Pattern, set[str]] = {}
-    rest: list[Part] = []
+    signs: dict[Part, set[str]] = {}
     for region in regions:
         for sign, side in _sides(region):
-            for pattern in _simple(side, plain):
-                signs.setdefault(pattern, set()).add(sign)
-            for term in lat.ordered(side.terms):
-                if side.point is None and not _is_simple(term):
-                    rest.extend(_periodic(sign, side, term, plain))
-    simple = either([_signed(found, pattern) for pattern, found in signs.items()])
+            for part in _unsigned(side, plain):
+                signs.setdefault(part, set()).add(sign)
+    if regions and not signs:
+        raise TooComplex(f"multiples have at most {MULTIPLE_WHOLE} digits, and there are none so small")
+    signed = [_signed(part, found) for part, found in signs.items()]
+    simple = either([part.every[0] for part in signed if part.is_one_expression])
+    rest = [part for part in signed if not part.is_one_expression]
     return [Part((simple,)), *rest] if simple is not None else rest
+
+
+def _signed(part: Part, signs: set[str]) -> Part:
+    if signs == {""}:
+        return part
+    sign = "-?" if "" in signs else "-"
+    if part.native:
+        return Part((), native=f'"-"{sign[1:]} {part.native}')
+    return Part(tuple(sign + group(p) for p in part.every), tuple(sign + group(p) for p in part.none))
+
+
+def _unsigned(side: Region, plain: bool) -> list[Part]:
+    """The spellings of numbers from zero up."""
+    if side.point is not None:
+        return _one(_point(side.point, plain))
+    found: list[Part] = []
+    for term in lat.ordered(side.terms):
+        if not _is_simple(term):
+            found.extend(_periodic(side, term, plain))
+        elif plain or term.step == 1:
+            found.extend(_one(_integers(side, plain)))
+        else:
+            found.extend(_one(_reals(side) if term.step is None else _decimals(side, term.step)))
+    return found
+
+
+def _one(pattern: Pattern | None) -> list[Part]:
+    return [] if pattern is None else [Part((pattern,))]
 
 
 def _is_simple(term: Lattice) -> bool:
     step = term.step
     return not term.without and (step is None or (step.numerator == 1 and power_of_ten(step.denominator) is not None))
-
-
-def _simple(side: Region, plain: bool) -> list[Pattern]:
-    """Spellings for which one expression is enough."""
-    found: list[Pattern | None] = []
-    if side.point is not None:
-        found.append(_point(side.point, plain))
-    else:
-        for term in filter(_is_simple, lat.ordered(side.terms)):
-            if plain or term.step == 1:
-                found.append(_integers(side, plain))
-            else:
-                found.append(_reals(side) if term.step is None else _decimals(side, term.step))
-    return [pattern for pattern in found if pattern is not None]
-
-
-def _signed(signs: set[str], pattern: Pattern) -> Pattern:
-    if signs == {""}:
-        return pattern
-    return ("-?" if "" in signs else "-") + group(pattern)
 
 
 def _sides(region: Region) -> Iterator[tuple[str, Region]]:
@@ -155,12 +169,19 @@ def _reals(side: Region) -> Pattern | None:
 def _integers(side: Region, plain: bool) -> Pattern | None:
     least, most = _whole_bounds(side, WHOLE)
     if plain:
-        if least >= 10**WHOLE:
-            raise TooComplex(f"integers of more than {WHOLE} digits")
-        return numbers(Fraction(least), Fraction(most), Tail(0, 0))
+        return _plain_integers(side, least, most)
     low, high = _double_bounds(side)
     whole = either(_whole(least, most, math.ceil(low), math.floor(high)))
     return either([whole, *_whole_exponents(low, high)])
+
+
+def _plain_integers(side: Region, least: int, most: int) -> Pattern | None:
+    if least < 10**WHOLE:
+        return numbers(Fraction(least), Fraction(most), Tail(0, 0))
+    digits = len(str(least))
+    if not math.isinf(side.end[0]) or str(least).strip("0") != "1" or digits > _DIGITS_OF_MAX - 1:
+        raise TooComplex(f"integers of more than {WHOLE} digits between such bounds")
+    return "[1-9]" + free(digits - 1, _DIGITS_OF_MAX - 2)
 
 
 def _whole(least: int, most: int, low: int, high: int) -> list[Pattern | None]:
@@ -224,10 +245,10 @@ def _multiple_bounds(side: Region, step: Fraction) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def _periodic(sign: str, side: Region, term: Lattice, plain: bool) -> list[Part]:
+def _periodic(side: Region, term: Lattice, plain: bool) -> list[Part]:
     """Multiples of a step that is no power of ten, and numbers that are no multiples."""
     if term.step is None:
-        return _no_multiples(sign, side, term, plain)
+        return _no_multiples(side, term, plain)
     if plain:
         whole = lat.meet(term, Lattice(Fraction(1)))
         if whole is None:
@@ -237,16 +258,16 @@ def _periodic(sign: str, side: Region, term: Lattice, plain: bool) -> list[Part]
     low, high = _multiple_bounds(side, step)
     places = decimal_places(step)
     try:
-        none = tuple(pattern for other in sorted(term.without) for pattern in _one(multiples(other)))
+        exceptions = _complements(term.without)
         every = multiples(step)
     except TooComplex:
         if (high - low) / step < _LISTED:
-            return _listed(sign, low, high, term, plain)
+            return _listed(low, high, term, plain)
         if term.without or places:
             raise
-        return _native(sign, low, high, step, plain)
+        return _native(low, high, step, plain)
     if not term.without and not places and sum(map(len, every)) > _SHORT and step <= _NATIVE_STEP:
-        return _native(sign, low, high, step, plain)
+        return _native(low, high, step, plain)
     cap = Fraction(EXACT, 10**places)
     top = Fraction(10**MULTIPLE_WHOLE - 1)
     if plain:
@@ -254,32 +275,26 @@ def _periodic(sign: str, side: Region, term: Lattice, plain: bool) -> list[Part]
     elif high <= cap:
         spelled = numbers(low, high, Tail(places, ZEROS))
     else:
-        spelled = either(
-            [
-                numbers(low, min(high, top), Tail(0, 0)),
-                numbers(low, min(high, cap), Tail(places, ZEROS, required=True)),
-            ]
-        )
-    if spelled is None:
-        return []
-    return [Part((sign + group(spelled), *(sign + group(p) for p in every)), tuple(sign + group(p) for p in none))]
+        bare = numbers(low, min(high, top), Tail(0, 0))
+        spelled = either([bare, numbers(low, min(high, cap), Tail(places, ZEROS, required=True))])
+    return [] if spelled is None else [Part((spelled, *every), none) for none in exceptions]
 
 
-def _listed(sign: str, low: Fraction, high: Fraction, term: Lattice, plain: bool) -> list[Part]:
+def _complements(steps: frozenset[Fraction]) -> list[tuple[Pattern, ...]]:
+    """Lists of expressions: a number is a multiple of none of the steps when it matches none of one of the lists."""
+    choices = list(product(*(multiples(step) for step in sorted(steps))))
+    if len(choices) > _MAX_CHOICES:
+        raise TooComplex("the complement of so many sets of multiples is not spelled")
+    return choices
+
+
+def _listed(low: Fraction, high: Fraction, term: Lattice, plain: bool) -> list[Part]:
     step = term.step or Fraction(1)
     values = (low + k * step for k in range(math.floor((high - low) / step) + 1))
-    pattern = either([_point(value, plain) for value in values if term.contains(value)])
-    return [] if pattern is None else [Part((sign + group(pattern),))]
+    return _one(either([_point(value, plain) for value in values if term.contains(value)]))
 
 
-def _one(patterns: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
-    """A complement is taken of one expression only."""
-    if len(patterns) > 1:
-        raise TooComplex("the complement of multiples with more than one condition is not spelled")
-    return patterns
-
-
-def _native(sign: str, low: Fraction, high: Fraction, step: Fraction, plain: bool) -> list[Part]:
+def _native(low: Fraction, high: Fraction, step: Fraction, plain: bool) -> list[Part]:
     if step > _NATIVE_STEP:
         raise TooComplex(f"multiples of {step}: the limit is {_NATIVE_STEP}")
     bare = min(high, Fraction(10**MULTIPLE_WHOLE - 1))
@@ -288,35 +303,30 @@ def _native(sign: str, low: Fraction, high: Fraction, step: Fraction, plain: boo
     for top, tail in ((bare, ""), (pointed, rf" /\.0{{1,{ZEROS}}}/")):
         if low <= top and not (plain and tail):
             schema = f'{{"type":"integer","minimum":{low},"maximum":{math.floor(top)},"multipleOf":{step}}}'
-            minus = '"-" ' if sign else ""
-            found.append(Part((), native=f"{minus}%json {schema}{tail}"))
+            found.append(Part((), native=f"%json {schema}{tail}"))
     return found
 
 
-def _no_multiples(sign: str, side: Region, term: Lattice, plain: bool) -> list[Part]:
+def _no_multiples(side: Region, term: Lattice, plain: bool) -> list[Part]:
     """Numbers that are multiples of none of some steps: free below the smallest step, digit for digit above."""
-    found: list[Part] = []
     smallest = min(term.without)
     free = Region(max(side.start, (Fraction(0), 1)), min(side.end, (smallest, 0)), lat.FULL)
-    if free.start < free.end and not plain:
-        pattern = _reals(free)
-        if pattern is not None:
-            found.append(Part((sign + group(pattern),)))
+    found = _one(_integers(free, plain) if plain else _reals(free)) if free.start < free.end else []
     above = Region(max(side.start, (smallest, 1)), side.end, lat.FULL)
     if above.start >= above.end:
         return found
-    none = [pattern for step in sorted(term.without) for pattern in _one(multiples(step))]
     least, most = _whole_bounds(above, MULTIPLE_WHOLE)
-    spelled = numbers(Fraction(least), Fraction(most), Tail(0, 0))
-    every = [spelled]
+    bare = numbers(Fraction(least), Fraction(most), Tail(0, 0))
+    every, rounded = [bare], []
     if not plain:
         low, high = _double_bounds(above)
         high = min(high, Fraction(10**_PRINTED) - Fraction(1, 10**_PRINTED))
-        every = [either([spelled, numbers(low, high, Tail(_PRINTED + 1, 0, required=True))]), _SEVENTEEN]
-        none += [_rounded_to_multiples(places) for places in sorted({decimal_places(step) for step in term.without})]
-    kept = [pattern for pattern in every if pattern is not None]
-    if len(kept) == len(every):
-        found.append(Part(tuple(sign + group(p) for p in kept), tuple(sign + group(p) for p in none)))
+        every = [either([bare, numbers(low, high, Tail(_PRINTED + 1, 0, required=True))]), _SEVENTEEN]
+        rounded = [_rounded_to_multiples(places) for places in sorted({decimal_places(step) for step in term.without})]
+    if every[0] is None:
+        return found
+    for none in _complements(term.without):
+        found.append(Part(tuple(pattern for pattern in every if pattern is not None), (*none, *rounded)))
     return found
 
 

@@ -6,6 +6,8 @@ Regular expressions there know no intersection and complement, terminals do (``&
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from schemas.errors import TooComplex
 from schemas.numbers.regions import Region
 from schemas.numbers.spelling import Part, parts
@@ -13,15 +15,17 @@ from schemas.numbers.spelling import Part, parts
 _NOTHING = r"/[^\s\S]/"
 
 
+@lru_cache(maxsize=4096)
 def regex(regions: tuple[Region, ...], *, plain: bool) -> str:
     found = parts(regions, plain=plain)
     if not found:
         return _NOTHING[1:-1]
-    if len(found) > 1 or not _is_regex(found[0]):
+    if len(found) > 1 or not found[0].is_one_expression:
         raise TooComplex("these multiples take more than one regular expression")
     return found[0].every[0]
 
 
+@lru_cache(maxsize=4096)
 def terminal(regions: tuple[Region, ...], *, plain: bool) -> str:
     found = parts(regions, plain=plain)
     if any(part.native for part in found):
@@ -29,17 +33,14 @@ def terminal(regions: tuple[Region, ...], *, plain: bool) -> str:
     return " | ".join(map(_terminal, found)) or _NOTHING
 
 
+@lru_cache(maxsize=4096)
 def rule(regions: tuple[Region, ...], *, plain: bool) -> str:
     found = parts(regions, plain=plain)
     return " | ".join(map(_element, found)) or _NOTHING
 
 
-def _is_regex(part: Part) -> bool:
-    return len(part.every) == 1 and not part.none and not part.native
-
-
 def _terminal(part: Part) -> str:
-    if _is_regex(part):
+    if part.is_one_expression:
         return f"/{part.every[0]}/"
     return "(" + " & ".join([*(f"/{p}/" for p in part.every), *(f"~/{p}/" for p in part.none)]) + ")"
 
@@ -47,6 +48,6 @@ def _terminal(part: Part) -> str:
 def _element(part: Part) -> str:
     if part.native:
         return part.native
-    if _is_regex(part):
+    if part.is_one_expression:
         return f"/{part.every[0]}/"
     return f"%lark {{\nstart: NUMBER\nNUMBER: {_terminal(part)}\n}}"
