@@ -15,10 +15,11 @@ import llguidance
 
 from loadtest.exactness.compilers import COMPILERS, CompilerName, Grammar, Refusal
 from loadtest.exactness.judge import Judge, NotStrict, readings, strict_tree
+from loadtest.exactness.masks import mask_times
 from loadtest.exactness.repeats import repeated_declared_keys, repeated_keys
 from loadtest.exactness.spellings import shuffled, spellings, whole_spellings
 from loadtest.exactness.vocabulary import smollm2
-from loadtest.exactness.walks import mask_buffer, vocabulary_walk
+from loadtest.exactness.walks import vocabulary_walk
 from schemas.sample import STYLES, Walk, byte_tokenizer, walk
 
 Json: TypeAlias = Any
@@ -102,7 +103,13 @@ def measure(
     stage("walks")
     _walks(grammar, byte_matcher, matcher, judge, rng, options, outcome)
     stage("masks")
-    _masks(accepted[: options.timed_instances], grammar, options.timed_tokens, outcome)
+    for text in accepted[: options.timed_instances]:
+        times, denied = mask_times(text, grammar.source, options.timed_tokens)
+        if denied is not None:
+            outcome.note("mask denies an accepted text", -1, *denied)
+        if times:
+            outcome.first_mask_us = max(outcome.first_mask_us, times[0] / 1000)
+            outcome.mask_ns.extend(times[1:])
     return outcome
 
 
@@ -260,34 +267,3 @@ def judge_walk(taken: Walk, grammar: Grammar, judge: Judge, outcome: Outcome) ->
         outcome.note("walk invalid and passed the check", -1, taken.text, "; ".join(faults[:2]))
     else:
         outcome.counts["walk caught by the check"] += 1
-
-
-def _masks(texts: list[bytes], grammar: Grammar, limit: int, outcome: Outcome) -> None:
-    """Times every mask along the instances. A mask over 1 ms is timed once more on a new matcher and the smaller time
-    counts: the first may have met a page fault or a cold cache that is not the grammar's doing."""
-    for text in texts:
-        tokens = smollm2().tokenize_bytes(text)[:limit]
-        times = _mask_times(tokens, grammar, outcome)
-        if times and max(times) > 1_000_000:
-            again = _mask_times(tokens, grammar, outcome)
-            times = [min(pair) for pair in zip(times, again, strict=False)]
-        if times:
-            outcome.first_mask_us = max(outcome.first_mask_us, times[0] / 1000)
-            outcome.mask_ns.extend(times[1:])
-
-
-def _mask_times(tokens: list[int], grammar: Grammar, outcome: Outcome) -> list[int]:
-    matcher = llguidance.LLMatcher(smollm2(), grammar.source, log_level=0)
-    buffer = mask_buffer(smollm2())
-    address, size = buffer.ctypes.data, buffer.size
-    times: list[int] = []
-    for position, token in enumerate(tokens):
-        started = time.thread_time_ns()
-        matcher.unsafe_compute_mask_ptr(address, size)
-        times.append(time.thread_time_ns() - started)
-        allowed = buffer[token >> 3] >> (token & 7) & 1
-        if not allowed or not matcher.consume_token(token):
-            done = smollm2().decode_bytes(tokens[:position])
-            outcome.note("mask denies an accepted text", -1, done, matcher.get_error() or f"at token {token}")
-            break
-    return times
