@@ -11,8 +11,8 @@ from loadtest.exactness.walks import mask_buffer
 
 
 def mask_times(text: bytes, source: str, limit: int) -> tuple[list[int], tuple[bytes, str] | None]:
-    """CPU nanoseconds of each mask, at most ``limit``, along a text that the grammar takes; and, where a mask denies the
-    text's next token, what was written until then and why.
+    """CPU nanoseconds of each mask, at most ``limit``, along a text that the grammar takes; and, where a mask denies
+    the next token, what was written until then and why.
 
     Where a mask takes over 1 ms, all are timed once more on a new matcher and the smaller times count: the first may
     have met a page fault or a cold cache that is not the grammar's doing.
