@@ -157,4 +157,4 @@ def scalars_empty(scalars: Scalars) -> bool:
         return False
 
 
-__all__ = ["MAX_CASES", "Algebra", "strings_empty", "reduce", "scalars_empty"]
+__all__ = ["MAX_CASES", "Algebra", "reduce", "scalars_empty", "strings_empty"]

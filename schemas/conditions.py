@@ -67,7 +67,7 @@ def _split(state: ObjectState, key: str, goals: Sequence[GoalId]) -> list[tuple[
     algebra = state.algebra
     classes: list[tuple[GoalId, frozenset[GoalId]]] = [(state.goal(key), frozenset())]
     for goal in goals:
-        split = []
+        split: list[tuple[GoalId, frozenset[GoalId]]] = []
         for values, inside in classes:
             hit = algebra.goals.conjunction((values, goal))
             miss = algebra.goals.conjunction((values, algebra.goals.negate(goal)))
@@ -117,7 +117,7 @@ def _merged(
                 groups.setdefault(frozenset(company[value]), []).append(value)
         renamed = {value: number for number, values in enumerate(groups.values(), 1) for value in values}
         renamed[0] = 0
-        accepted = {a[:i] + (renamed[a[i]],) + a[i + 1 :] for a in accepted}
+        accepted = {(*a[:i], renamed[a[i]], *a[i + 1 :]) for a in accepted}
         merged_classes.append(
             tuple(goals.disjunction(classes[i][value - 1] for value in values) for values in groups.values())
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from schemas.compiled import Residue
-from schemas.formula import Region
+from schemas.formula import Region, rest_of
 from schemas.goals import GoalId
 from schemas.stringset import StringSet
 
@@ -49,11 +49,11 @@ class Evaluated:
 
     def rest(self) -> Region:
         """The names that are not evaluated."""
-        return Region(None, self.names, tuple(sorted(self.patterns, key=lambda names: names.key)))
+        return rest_of(self.names, self.patterns)
 
     def undeclared(self) -> Region:
         """The names that are neither evaluated nor demanded."""
-        return Region(None, self.names | self.demanded, self.rest().without)
+        return rest_of(self.names | self.demanded, self.patterns)
 
 
 _NOTHING = Evaluated()

@@ -201,3 +201,27 @@ def negate(formula: Formula, complement: Callable[[GoalId], GoalId]) -> Formula:
             return Unique(not holds, residue)
         case Unknown():
             return formula
+
+
+MAX_NAMES = 64
+"""Names of a finite set of names that become members one by one."""
+
+
+def rest_of(names: Iterable[str], patterns: Iterable[StringSet]) -> Region:
+    """The names that are neither in ``names`` nor in one of ``patterns``."""
+    words, without = set(names), []
+    for pattern in patterns:
+        if pattern.others is None:
+            words.update(pattern.words)
+        else:
+            without.append(pattern)
+    return Region(None, frozenset(words), tuple(sorted(without, key=lambda pattern: pattern.key)))
+
+
+def every(names: StringSet, goal: GoalId) -> Formula:
+    """Every member with a name in ``names`` has its value in ``goal``; in terms of single names where they are few."""
+    if names.others is None and len(names.words) <= MAX_NAMES:
+        return conjunction(Member(word, goal) for word in sorted(names.words))
+    if names.others is not None and names.others == StringSet.ALL.others:
+        return Every(Region(names=names.words), goal)
+    return Every(Region(within=names), goal)

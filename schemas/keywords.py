@@ -9,6 +9,7 @@ from schemas.compiled import Residue
 from schemas.errors import SchemaError, TooComplex
 from schemas.evaluated import Evaluated
 from schemas.formula import (
+    MAX_NAMES,
     At,
     Count,
     Every,
@@ -23,6 +24,8 @@ from schemas.formula import (
     Unknown,
     conjunction,
     disjunction,
+    every,
+    rest_of,
 )
 from schemas.goals import ANYTHING, NOTHING, Goals, Mode
 from schemas.node import Node
@@ -128,24 +131,23 @@ def own_object(reader: Reader, node: Node, below: Mode) -> Formula:
     patterns: list[StringSet] = []
     unknown: list[Residue] = []
     for text, child in node.pattern_properties:
-        known = pattern(text, node.path, "patternProperties")
+        known = _names(text, node.path)
         unknown.extend(sorted(known.residue, key=str))
         goal = goals.atom(child, below)
-        if known.lower == known.upper:
+        if not known.residue:
             patterns.append(known.upper)
-            if goal != ANYTHING:
-                parts.append(Every(Region(within=known.upper), goal))
+            parts.append(every(known.upper, goal) if goal != ANYTHING else True)
         elif goal != ANYTHING:
             parts.append(Unknown(unknown[-1]))
     if node.additional_properties is not None:
         goal = goals.atom(node.additional_properties, below)
-        region = Region(None, frozenset(name for name, _ in node.properties), tuple(patterns))
         if goal != ANYTHING:
-            parts.append(Unknown(unknown[-1]) if unknown else Every(region, goal))
+            names = [name for name, _ in node.properties]
+            parts.append(Unknown(unknown[-1]) if unknown else Every(rest_of(names, patterns), goal))
     if node.property_names is not None:
-        names = reader.scalars(goals.atom(node.property_names)).strings
-        parts.append(Every(Region(within=~names.upper), NOTHING) if names.upper != StringSet.ALL else True)
-        parts.extend(Unknown(residue) for residue in sorted(names.residue, key=str))
+        allowed = reader.scalars(goals.atom(node.property_names)).strings
+        parts.append(every(~allowed.upper, NOTHING))
+        parts.extend(Unknown(residue) for residue in sorted(allowed.residue, key=str))
     parts.extend(Has(name) for name in node.required)
     if node.min_properties or node.max_properties is not None:
         parts.append(Count(node.min_properties or 0, node.max_properties))
@@ -153,6 +155,19 @@ def own_object(reader: Reader, node: Node, below: Mode) -> Formula:
         parts.append(disjunction((Lacks(name), conjunction(Has(other) for other in needed))))
     parts.extend(_values(goals, node, "object"))
     return conjunction(parts)
+
+
+def _names(text: str, path: str) -> Bounds[StringSet]:
+    """The names that a pattern matches, one by one where they are few."""
+    known = pattern(text, path, "patternProperties")
+    if not known.residue and known.upper.is_finite_by_form():
+        try:
+            words = known.upper.enumerate(MAX_NAMES)
+        except TooComplex:
+            words = None
+        if words is not None:
+            return exactly(StringSet.literals(words))
+    return known
 
 
 def _values(goals: Goals, node: Node, kind: Kind) -> Iterator[Formula]:
@@ -212,9 +227,10 @@ def own_evaluated(reader: Reader, node: Node, kind: Kind, below: Mode) -> Evalua
             prefix=len(node.prefix_items),
             matched=matched if node.contains_evaluates else frozenset(),
         )
-    patterns, unknown = set(), set()
+    patterns: set[StringSet] = set()
+    unknown: set[Residue] = set()
     for text, _ in node.pattern_properties:
-        known = pattern(text, node.path, "patternProperties")
+        known = _names(text, node.path)
         patterns.add(known.upper)
         unknown.update(known.residue)
     demanded = set(node.required)
@@ -222,13 +238,13 @@ def own_evaluated(reader: Reader, node: Node, kind: Kind, below: Mode) -> Evalua
         demanded.update(names)
     for value in (*(node.const or ()), *(node.enum or ())):
         demanded.update(value if isinstance(value, dict) else ())
-    names = frozenset(name for name, _ in node.properties)
+    declared = frozenset(name for name, _ in node.properties)
     return Evaluated(
         everything=node.additional_properties is not None,
-        names=names,
+        names=declared,
         patterns=frozenset(patterns),
         demanded=frozenset(demanded),
-        declares=bool(names),
-        roomy=(node.min_properties or 0) > len(names) > 0,
+        declares=bool(declared),
+        roomy=(node.min_properties or 0) > len(declared) > 0,
         unknown=frozenset(unknown),
     )

@@ -203,10 +203,8 @@ class ObjectState:
         del rest.some[some]
         for key in candidates:
             state = rest.copy()
-            if state.verdict(Has(key)) is not False and state.assume(Has(key)) is not False:
-                if state.verdict(Member(key, some.goal)) is not False:
-                    state.assume(Member(key, some.goal))
-                    yield from state.shapes()
+            if state.assume(Has(key)) is not False and state.assume(Member(key, some.goal)) is not False:
+                yield from state.shapes()
         excluded = frozenset(some.region.names | frozenset(candidates))
         rest.some[Some(Region(some.region.within, excluded, some.region.without), some.goal)] = None
         yield from rest.shapes()

@@ -9,9 +9,6 @@ from typing import Any
 from schemas.document import Document
 from schemas.node import Node, NodeId
 
-MAX_SORTED = 40
-"""Objects with more members keep the order as written: a grammar may have to fall back to it (see ``lowering.objects``)."""
-
 _ONE = (
     "items",
     "contains",
@@ -55,10 +52,8 @@ def ordered(document: Document) -> Document:
         for name in _NAMED:
             members = getattr(node, name)
             if members:
-                if len(members) <= MAX_SORTED:
-                    members = sorted(members)
-                changes[name] = tuple((key, renumber(child)) for key, child in members)
-        if node.required and len(node.properties) <= MAX_SORTED:
+                changes[name] = tuple((key, renumber(child)) for key, child in sorted(members))
+        if node.required:
             changes["required"] = tuple(sorted(node.required))
         nodes.append(replace(node, **changes) if changes else node)
     return Document(tuple(nodes), 0)

@@ -22,7 +22,7 @@ Alternative: TypeAlias = tuple[Formula, Evaluated]
 
 
 class Reader:
-    """Reads goals, each once. ``clash(kind, f, g)`` says that two formulas exclude each other, where that is cheap to see."""
+    """Reads goals, each once. ``clash(kind, f, g)``: two formulas exclude each other, as far as that is cheap to see."""
 
     def __init__(self, goals: Goals, clash: Callable[[Kind, Formula, Formula], bool]) -> None:
         self.goals = goals
@@ -129,7 +129,7 @@ class Reader:
 
     def _plain(self, node_id: NodeId, mode: Mode, kind: Kind) -> Formula:
         node = self.goals.nodes[node_id]
-        own = self._own(node, mode, kind)
+        own: Formula = self._own(node, mode, kind)
         if own is False:
             return False
         inner = Mode.OPEN if mode is Mode.OPEN else Mode.INSIDE
@@ -138,7 +138,7 @@ class Reader:
             alternatives = self._alternatives(node_id, inner, kind)
             if alternatives is not None:
                 return disjunction(formula for formula, _ in alternatives)
-        parts = [own]
+        parts: list[Formula] = [own]
         parts.extend(self.node_formula(child, inner, kind) for child in (*node.refs, *node.all_of))
         if node.any_of:
             parts.append(disjunction(self.node_formula(child, inner, kind) for child in node.any_of))

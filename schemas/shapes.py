@@ -55,7 +55,7 @@ class ObjectShape:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """Between ``least`` and ``most`` items from ``index`` on are in ``goal``; ``miss`` is the complement of ``goal``."""
+    """Between ``least`` and ``most`` items from ``index`` on are in ``goal``; ``miss`` is its complement."""
 
     index: int
     goal: GoalId

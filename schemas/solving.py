@@ -1,4 +1,4 @@
-"""From a formula to the states that satisfy it: unit propagation and case distinction (Davis, Putnam, Logemann, Loveland).
+"""From a formula to the states that satisfy it: unit propagation and case distinction, as in DPLL.
 
 The states that come out cover the formula and need not exclude each other: a grammar is a union anyway.
 """
@@ -51,8 +51,7 @@ def cases(formula: Formula, start: State, goals: Goals, limit: int) -> Iterator[
         index = min(range(len(left)), key=lambda i: len(left[i].parts))
         rest = left[:index] + left[index + 1 :]
         parts = left[index].parts
-        for part in reversed(parts):
-            stack.append((state.copy(), part, rest))
+        stack.extend((state.copy(), part, rest) for part in reversed(parts))
 
 
 def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> list[Or] | None:

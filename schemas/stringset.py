@@ -44,7 +44,7 @@ class StringSet:
     @property
     def key(self) -> tuple[list[str], bytes]:
         """For an order that is the same in every process."""
-        return sorted(self.words), b"" if self.others is None else self.others.regex.facts.key
+        return sorted(self.words), b"" if self.others is None else self.others.key
 
     def contains(self, text: str) -> bool:
         if self.others is None:
@@ -130,6 +130,13 @@ class StringSet:
         if self.others is None:
             return Language.literals(self.words)
         return self.others & ~Language.literals(self.words) if self.words else self.others
+
+    def affordable(self) -> tuple[StringSet, str | None]:
+        """The set, or a superset whose terminal the lexer of llguidance bears, and then the reason."""
+        if self.others is None or self.others == Language.ALL:
+            return self, None
+        language, reason = self.others.affordable()
+        return StringSet(self.words, language), reason
 
     def terminal(self) -> str:
         """A Lark terminal expression (llguidance) for the JSON texts of the members, quotes included."""

@@ -61,7 +61,7 @@ class Guards:
 
     def add(self, key: int, value: int) -> Condition:
         """When a member ``key`` of class ``value`` may be added: it is absent, and what comes of it is live."""
-        allowed = {state[:key] + (0,) + state[key + 1 :] for state in self._live if state[key] == value}
+        allowed = {(*state[:key], 0, *state[key + 1 :]) for state in self._live if state[key] == value}
         return all_of((self.fields[key].equals(0), self._table(allowed, skip=key)))
 
     def final(self) -> Condition:
@@ -93,10 +93,7 @@ class Guards:
             known[memo] = result
             return result
 
-        if skip is None:
-            rest = domain - states
-        else:
-            rest = {state for state in domain if state[skip] == 0} - states
+        rest = {state for state in domain if skip is None or state[skip] == 0} - states
         return build(0, frozenset(states), frozenset(rest))
 
     def _among(self, key: int, values: Sequence[int]) -> Condition:

@@ -24,14 +24,12 @@ class _Plan:
 
     required: list[Slot]
     optional: list[Slot]
-    ordered: list[Slot]
-    """Members that found no bit: they come in this order, among the others."""
+    free: list[Slot]
+    """Members that found no bit: they may repeat, like undeclared ones, and the last one counts."""
     others: list[Others]
     counted: int = 0
     """Bits for undeclared members, behind those of the optional ones."""
     witnesses: tuple[int, int] = (0, 0)
-    pointer: tuple[int, int] = (0, 0)
-    """Index of the first ordered member that may still come."""
     guards: Guards | None = None
     least: int = 0
     most: int | None = None
@@ -56,7 +54,7 @@ def rule(lower: Lowering, shape: ObjectShape, path: str) -> str:
     lower.shape_rules[shape] = name
     lower.note_all(shape.residue)
     plan = _plan(lower, shape, path)
-    if plan.guards is None and not plan.known and not plan.ordered and not plan.witnesses[1]:
+    if plan.guards is None and not plan.known and not plan.free and not plan.witnesses[1]:
         _only_others(lower, name, shape, plan, path)
     else:
         _any_order(lower, name, shape, plan, path)
@@ -69,14 +67,16 @@ def _plan(lower: Lowering, shape: ObjectShape, path: str) -> _Plan:
     plan = _Plan(
         required=[slot for slot in slots if slot.required],
         optional=[slot for slot in slots if not slot.required],
-        ordered=[],
+        free=[],
         others=[other for other in shape.others if lower.exists(other.goal)],
         least=shape.least,
         most=shape.most,
     )
-    _spill(plan, slots, shape)
-    if plan.ordered and (plan.least or plan.most is not None):
+    _spill(lower, plan, shape, path)
+    if plan.free and (plan.least or plan.most is not None):
         _forget_counts(lower, plan, path, f"of more than {PARAMETER_BITS} members")
+    if shape.witnesses and (plan.least or plan.most is not None):
+        _forget_counts(lower, plan, path, "beside a condition on undeclared members")
     if plan.others and (plan.least or plan.most is not None):
         _count_others(lower, plan, shape, path)
     low = plan.known + plan.counted
@@ -86,28 +86,23 @@ def _plan(lower: Lowering, shape: ObjectShape, path: str) -> _Plan:
         lower.note(
             Residue(path, "additionalProperties", "a repeated undeclared member could replace the one that counts")
         )
-        if plan.most is not None:
-            _forget_counts(lower, plan, path, "beside a condition on undeclared members")
-    if plan.ordered:
-        plan.pointer = (low, low + len(plan.ordered).bit_length())
-        low = plan.pointer[1]
     if shape.conditions is not None:
         classes = shape.conditions.classes
         plan.guards = Guards(shape.conditions, lambda i, value: lower.exists(classes[i][value - 1]), low)
     return plan
 
 
-def _spill(plan: _Plan, slots: list[Slot], shape: ObjectShape) -> None:
+def _spill(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -> None:
     """Take bits away from the last optional members, then from the last required ones, until the parameter has room."""
     room = PARAMETER_BITS - shape.witnesses - (0 if shape.conditions is None else width(shape.conditions))
-    if plan.known <= room:
-        return
-    room -= plan.known.bit_length()
-    spilled = set()
     for group in (plan.optional, plan.required):
-        while group and plan.known > room:
-            spilled.add(group.pop().key)
-    plan.ordered = [slot for slot in slots if slot.key in spilled]
+        spare = max(0, len(group) - max(0, plan.known - room))
+        plan.free.extend(group[spare:])
+        del group[spare:]
+    forced = [slot.key for slot in plan.free if slot.required]
+    if forced:
+        names = ", ".join(map(repr, forced[:5])) + (", …" if len(forced) > 5 else "")
+        lower.note(Residue(path, "required", f"of more than {room} required members the last are not held: {names}"))
 
 
 def _forget_counts(lower: Lowering, plan: _Plan, path: str, why: str) -> None:
@@ -155,7 +150,7 @@ def _any_order(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path
     _required(lower, plan, after)
     _optional(lower, plan, after)
     _others(lower, plan, after, path)
-    _ordered(lower, plan, after)
+    _free(lower, plan, after)
     _conditional(lower, shape, plan, after)
     final = _final(plan)
     alternatives = ['"{" "}"'] if _holds_empty(shape, plan) else []
@@ -224,23 +219,10 @@ def _others(lower: Lowering, plan: _Plan, after: str, path: str) -> None:
     plan.more.append(room)
 
 
-def _ordered(lower: Lowering, plan: _Plan, after: str) -> None:
-    """The pointer moves behind the member that came; a required one cannot be jumped over."""
-    if not plan.ordered:
-        return
-    low, high = plan.pointer
-    field, keep = bits(low, high), (1 << PARAMETER_BITS) - 1 - (((1 << (high - low)) - 1) << low)
-    needed = 0
-    for index, slot in enumerate(plan.ordered):
-        step = lower.text.name("c")
-        lower.text.rule(step, [f"{after}::bit_or(0x{(index + 1) << low:x})"], parametric=True)
-        condition = all_of((f"le({field}, {index})", f"ge({field}, {needed})" if needed else True))
-        plan.members.append(
-            f"{lower.key(slot.key)} {lower.symbol(slot.goal)} {step}::bit_and(0x{keep:x}) %if {condition}"
-        )
-        if slot.required:
-            needed = index + 1
-    plan.more.append(f"lt({field}, {len(plan.ordered)})")
+def _free(lower: Lowering, plan: _Plan, after: str) -> None:
+    plan.members.extend(f"{lower.key(slot.key)} {lower.symbol(slot.goal)} {after}::_" for slot in plan.free)
+    if plan.free:
+        plan.more.append(True)
 
 
 def _conditional(lower: Lowering, shape: ObjectShape, plan: _Plan, after: str) -> None:
@@ -266,15 +248,12 @@ def _final(plan: _Plan) -> Condition:
         parts.append(f"bit_count_ge({plan.all}, {plan.least})")
     if plan.witnesses[1] > plan.witnesses[0]:
         parts.append(f"is_ones({bits(*plan.witnesses)})")
-    needed = max((index + 1 for index, slot in enumerate(plan.ordered) if slot.required), default=0)
-    if needed:
-        parts.append(f"ge({bits(*plan.pointer)}, {needed})")
     if plan.guards is not None:
         parts.append(plan.guards.final())
     return all_of(parts)
 
 
 def _holds_empty(shape: ObjectShape, plan: _Plan) -> bool:
-    if plan.required or plan.least or shape.witnesses or any(slot.required for slot in plan.ordered):
+    if plan.required or plan.least or shape.witnesses or any(slot.required for slot in plan.free):
         return False
     return plan.guards is None or plan.guards.accepts_empty

@@ -115,13 +115,12 @@ class Lowering:
             expression = spelling(numbers.superset())
         return self.text.symbol(expression)
 
-    def strings(self, language: StringSet, path: str) -> str:
-        """The terminal expression of ``language``, or of all strings where that would be too complex."""
-        try:
-            return language.terminal()
-        except TooComplex as error:
-            self.note(Residue(path, "string", error.reason))
-            return StringSet.ALL.terminal()
+    def strings(self, strings: StringSet, path: str) -> str:
+        """The terminal expression of ``strings``, or of a superset where that would be too much for the lexer."""
+        bearable, reason = strings.affordable()
+        if reason is not None:
+            self.note(Residue(path, "pattern", reason))
+        return bearable.terminal()
 
     def key(self, name: str) -> str:
         """The terminal of a member's name with its colon."""
