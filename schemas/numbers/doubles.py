@@ -46,7 +46,7 @@ def _inside(double: float, bound: Fraction, open_: bool) -> bool:
     if math.isinf(double):
         return double > 0
     limit = nearest(bound)
-    if not math.isinf(limit) and bound in (shortest(limit), Fraction(limit)):
+    if not math.isinf(limit) and bound == exact(limit):
         return double > limit if open_ else double >= limit
     return Fraction(double) > bound if open_ else Fraction(double) >= bound
 

@@ -93,7 +93,7 @@ def _short(region: Region) -> list[Fraction]:
         return [region.point]
     found = []
     for term in lat.ordered(region.terms):
-        candidates = [Fraction(n) for n in range(-9, 10)]
+        candidates = [*(Fraction(n) for n in range(-9, 10)), *(Fraction(n, 10) for n in range(-19, 20))]
         for end in (region.start[0], region.end[0]):
             if not math.isinf(end):
                 candidates.extend(_near(Fraction(end), term))

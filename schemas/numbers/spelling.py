@@ -23,7 +23,7 @@ from itertools import product
 from schemas.errors import TooComplex
 from schemas.numbers import lattice as lat
 from schemas.numbers.digits import Decimal, Pattern, Tail, either, free, group, numbers
-from schemas.numbers.doubles import MAX, at_least, at_most, nearest, shortest
+from schemas.numbers.doubles import MAX, at_least, at_most, exact, nearest, shortest
 from schemas.numbers.exponents import MANTISSA, exponents, magnitude, scaled
 from schemas.numbers.lattice import Lattice
 from schemas.numbers.multiples import decimal_places, multiples, power_of_ten
@@ -351,7 +351,7 @@ def _point(value: Fraction, plain: bool) -> Pattern | None:
     if plain:
         return str(value.numerator) if integral else None
     printed = nearest(value)
-    readable = not math.isinf(printed) and value in (shortest(printed), Fraction(printed))
+    readable = not math.isinf(printed) and value == exact(printed)
     patterns: list[Pattern | None] = []
     if integral:
         if len(str(value.numerator)) <= _DIGITS_OF_MAX:
