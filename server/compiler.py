@@ -77,16 +77,14 @@ class Compiler:
     serialisation of the schema. Waiting callers may be cancelled; the compilation goes on for whoever asks next.
     """
 
-    def __init__(self, metrics: Metrics, *, workers: int = 2, seconds: float = 10.0, entries: int = 4096) -> None:
+    def __init__(self, metrics: Metrics, *, workers: int = 2, seconds: float = 10.0, cache_bytes: int = 2**28) -> None:
         self._metrics = metrics
         self._seconds = seconds
-        self._entries = entries
+        self._bytes_left = cache_bytes
         self._idle: list[_Worker] = []
-        self._all: set[_Worker | None] = set()
         self._slots = asyncio.Semaphore(workers)
         self._done: OrderedDict[_Key, Outcome] = OrderedDict()
         self._running: dict[_Key, asyncio.Task[Outcome]] = {}
-        self._closed = False
 
     async def compile(
         self, source: Schema | None, undeclared: Undeclared, prepare: Callable[[Any], Schema] = as_written
@@ -114,7 +112,6 @@ class Compiler:
 
     async def close(self) -> None:
         """End the compile processes."""
-        self._closed = True
         for task in list(self._running.values()):
             task.cancel()
         await asyncio.gather(*self._running.values(), return_exceptions=True)
@@ -145,8 +142,9 @@ class Compiler:
             # Build the validator here and now: it is needed at the end of a call, on the event loop.
             await asyncio.to_thread(outcome.validate, {})
         self._done[key] = outcome
-        if len(self._done) > self._entries:
-            self._done.popitem(last=False)
+        self._bytes_left -= _weight(key, outcome)
+        while self._bytes_left < 0 and len(self._done) > 1:
+            self._bytes_left += _weight(*self._done.popitem(last=False))
         return outcome
 
     async def _outcome(self, job: bytes) -> Outcome:
@@ -197,3 +195,8 @@ def _text(source: Schema | None) -> bytes:
         return orjson.dumps(source)
     except TypeError:  # an integer beyond 64 bits
         return json.dumps(source).encode()
+
+
+def _weight(key: _Key, outcome: Outcome) -> int:
+    """Roughly the bytes that an entry keeps: the schema stands in the key, in the result and in its validator."""
+    return 1000 + 5 * len(key[2]) + (len(outcome.grammar) if isinstance(outcome, CompiledSchema) else 0)

@@ -1,8 +1,8 @@
 """Keys that a schema says nothing of, found in a value without the help of the compiler that should prevent them.
 
-The rule: where an object declares properties and says nothing of further ones, arguments hold declared keys only. The
-search is cautious: a key counts as declared when *any* subschema that could apply at its place declares it, and a place
-whose subschemas cannot all be found is left alone. So what it finds is always a fault.
+The rule: where an object declares properties and says nothing of further ones, arguments hold keys that are declared
+or required and no others. The search is cautious: a key counts as declared when *any* subschema that could apply at its
+place declares it, and a place whose subschemas cannot all be found is left alone. So what it finds is always a fault.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ def _search(schemas: list[Any], value: Any, root: Any, path: str) -> str | None:
 
 def _search_object(parts: list[Mapping[str, Any]], value: dict[str, Any], root: Any, path: str) -> str | None:
     closed = any(part.get("properties") for part in parts) and not any(o in part for part in parts for o in _OPENERS)
+    required = {name for part in parts for name in part.get("required") or ()}
     for key, member in value.items():
         schemas = list(_member_schemas(parts, key))
         here = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
-        if closed and not schemas:
+        if closed and not schemas and key not in required:
             return here
         fault = _search(schemas, member, root, here)
         if fault is not None:

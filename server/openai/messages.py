@@ -178,12 +178,6 @@ def _assistant(message: AssistantMessage, i: int) -> dict[str, Any]:
         calls.append(_call(call.id, call.function))
     if message.function_call is not None:
         calls.append(_call(_legacy_id(message.function_call.name), message.function_call))
-    if message.content is None and message.refusal is None and not calls:
-        raise bad_request(
-            "An assistant message needs 'content', unless it has 'tool_calls'.",
-            f"messages[{i}].content",
-            "missing_required_parameter",
-        )
     entry: dict[str, Any] = {"role": "assistant", "content": _text(message.content, i) or message.refusal or ""}
     if message.reasoning_content is not None:
         entry["reasoning_content"] = message.reasoning_content

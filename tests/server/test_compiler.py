@@ -26,7 +26,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture
 async def compiler() -> AsyncIterator[Compiler]:
-    made = Compiler(Metrics(), workers=1, seconds=1)
+    made = Compiler(Metrics(), workers=1, seconds=4)
     yield made
     await made.close()
 
@@ -40,7 +40,13 @@ import sys
 if "server.compile_worker" in sys.orig_argv:
     import os
     import schemas
+    import time
     real = schemas.compile_schema
+    class Slow:
+        def validate(self, value):
+            while time.process_time() < 3: pass
+        def __reduce__(self):
+            return Slow, ()
     def compile_schema(schema, *, undeclared):
         title = schema.get("title") if isinstance(schema, dict) else None
         if title == "crash": os.abort()
@@ -49,6 +55,7 @@ if "server.compile_worker" in sys.orig_argv:
         if title == "memory": bytearray(10**12)
         if title == "bug": raise KeyError("oops")
         if title == "deep": raise RecursionError
+        if title == "slow": return Slow()
         if title == "print": print("a stray line", flush=True)
         return real(schema, undeclared=undeclared)
     schemas.compile_schema = compile_schema
@@ -84,10 +91,11 @@ async def test_the_same_schema_at_once_is_compiled_once(compiler: Compiler) -> N
     ("kind", "piece"),
     [
         ("crash", "took the compile process down"),
-        ("sleep", "not compiled within 1 s of processor time"),
+        ("sleep", "not compiled within 4 s of processor time"),
         ("memory", "MemoryError"),
         ("deep", "RecursionError"),
         ("bug", "KeyError"),
+        ("slow", "its validator takes over 2 s"),
     ],
 )
 async def test_a_poisonous_schema_is_refused_and_others_go_on(
@@ -122,6 +130,17 @@ async def test_a_caller_who_leaves_does_not_stop_the_compilation(compiler: Compi
     leaving.cancel()
     assert (await compiler.compile(GOOD, "forbid")).validate({}) == []
     assert compiler._metrics.registry.get_sample_value("strictcall_grammar_cache_misses_total") == 1
+
+
+@pytest.mark.anyio
+async def test_the_cache_is_bounded_by_bytes() -> None:
+    compiler = Compiler(Metrics(), workers=1, cache_bytes=10_000)
+    for n in range(8):
+        await compiler.compile(GOOD | {"title": str(n)}, "forbid")
+    assert 1 < len(compiler._done) < 8
+    assert (await compiler.compile(GOOD | {"title": "7"}, "forbid")).schema["title"] == "7"  # type: ignore[index]
+    assert compiler._metrics.registry.get_sample_value("strictcall_grammar_cache_misses_total") == 8
+    await compiler.close()
 
 
 @pytest.mark.anyio
