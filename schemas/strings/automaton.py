@@ -6,16 +6,20 @@ was computed before: the same question has the same answer, or the same `TooComp
 
 from __future__ import annotations
 
+import heapq
 import random
-from collections import deque
 from functools import lru_cache
 
 from schemas.errors import TooComplex
-from schemas.strings.derivative import transitions
-from schemas.strings.nodes import Empty, Nothing, Regex
+from schemas.strings.derivative import matches, transitions
+from schemas.strings.lengths import may_hold_length
+from schemas.strings.nodes import Chars, Concat, Empty, Intersection, Nothing, Regex, Repeat, Union, pieces
+from schemas.strings.regex import is_length
 
-BUDGET = 200_000
+BUDGET = 12_000
 """Units of work for one question: about half a second."""
+LONGEST = 1 << 20
+"""Members longer than this are not written out."""
 
 
 class Work:
@@ -34,23 +38,57 @@ class Work:
             raise TooComplex(f"{self.question} would take more than the allowed number of steps")
 
 
+def shortest(node: Regex) -> str | None:
+    """A shortest member, ``None`` when there is none. Raises TooComplex over the budget."""
+    found = _shortest(node)
+    if isinstance(found, TooComplex):
+        raise TooComplex(found.reason)
+    return found
+
+
 @lru_cache(maxsize=1 << 14)
 def _shortest(node: Regex) -> str | TooComplex | None:
-    work = Work("finding a member of the language")
-    parents: dict[Regex, tuple[Regex, str] | None] = {node: None}
-    queue = deque([node])
     try:
-        while queue:
-            state = queue.popleft()
-            if state.facts.nullable:
-                return _trail(parents, state)
-            work.spend(state)
-            for set_, target in transitions(state):
-                if target not in parents:
-                    parents[target] = (state, set_.first())
-                    queue.append(target)
+        if node.facts.shortest > LONGEST:
+            raise TooComplex(f"the shortest member is longer than {LONGEST} characters")
+        if isinstance(node, Nothing):
+            return None
+        return _written(node) if node.facts.plain else _search(node)
     except TooComplex as error:
         return error
+
+
+@lru_cache(maxsize=1 << 14)
+def _written(node: Regex) -> str:
+    """A shortest member of a language without intersection and complement, read off the expression."""
+    match node:
+        case Chars():
+            return node.set.first()
+        case Concat():
+            return "".join(map(_written, pieces(node)))
+        case Union():
+            return _written(min(node.parts, key=lambda part: (part.facts.shortest, part.facts.key)))
+        case Repeat():
+            return _written(node.inner) * node.low
+    return ""
+
+
+def _search(start: Regex) -> str | None:
+    """A* over the derivatives, with the lower bound that every expression has of its members' length."""
+    work = Work("finding a member of the language")
+    parents: dict[Regex, tuple[Regex, str] | None] = {start: None}
+    queue: list[tuple[int, int, int, Regex]] = [(start.facts.shortest, 0, 0, start)]
+    while queue:
+        _, _, depth, state = heapq.heappop(queue)
+        if state.facts.nullable:
+            return _trail(parents, state)
+        if state.facts.plain:
+            return _trail(parents, state) + _written(state)
+        work.spend(state)
+        for set_, target in transitions(state):
+            if target not in parents:
+                parents[target] = (state, set_.first())
+                heapq.heappush(queue, (depth + 1 + target.facts.shortest, len(parents), depth + 1, target))
     return None
 
 
@@ -63,27 +101,34 @@ def _trail(parents: dict[Regex, tuple[Regex, str] | None], state: Regex) -> str:
     return "".join(reversed(letters))
 
 
-def shortest(node: Regex) -> str | None:
-    """A shortest member, ``None`` when there is none. Raises TooComplex over the budget."""
-    found = _shortest(node)
-    if isinstance(found, TooComplex):
-        raise TooComplex(found.reason)
-    return found
-
-
 def is_empty(node: Regex) -> bool:
     """Whether the language has no member. Raises TooComplex over the budget."""
     if node.facts.plain:
         return isinstance(node, Nothing)
-    if node.facts.nullable:
+    if node.facts.nullable or (isinstance(node, Intersection) and _has_easy_member(node)):
         return False
     return shortest(node) is None
+
+
+@lru_cache(maxsize=1 << 14)
+def _has_easy_member(node: Regex) -> bool:
+    """Whether one of a few likely candidates is a member: shortest members of the parts, one after the other."""
+    limits = [part for part in node.parts if is_length(part)] if isinstance(node, Intersection) else []
+    rest = [part for part in node.parts if part not in limits] if isinstance(node, Intersection) else [node]
+    if limits and len(rest) == 1 and rest[0].facts.plain:
+        return may_hold_length(rest[0], limits[0].facts.shortest, limits[0].facts.longest)
+    if any(part.facts.shortest > 200 for part in rest):
+        return False
+    words = [_written(part) for part in rest if part.facts.plain]
+    return any(matches(node, word) for word in ["".join(words), "".join(reversed(words)), *words])
 
 
 def members(node: Regex, limit: int) -> list[str] | None:
     """All members, shortest first, or ``None`` when there are more than ``limit``. Raises TooComplex."""
     if isinstance(node, Nothing):
         return []
+    if node.facts.plain and node.facts.longest is None:
+        return None
     found: list[str] = []
     work = Work("listing the members of the language")
     layer: list[tuple[str, Regex]] = [("", node)]
@@ -96,7 +141,7 @@ def members(node: Regex, limit: int) -> list[str] | None:
                 continue
             work.spend(state)
             for set_, target in transitions(state):
-                if is_empty(target):
+                if not target.facts.plain and is_empty(target):
                     continue
                 if len(found) + len(below) + len(set_) > limit:
                     return None
@@ -117,14 +162,12 @@ def sample(node: Regex, rng: random.Random, *, length: int = 12) -> str:
     letters: list[str] = []
     work = Work("drawing a member of the language")
     while True:
-        edges = [(set_, target) for set_, target in transitions(node) if not is_empty(target)]
+        if len(letters) >= length and not node.facts.nullable:
+            rest = shortest(node)
+            return "".join(letters) + (rest or "")
+        edges = [(set_, target) for set_, target in transitions(node) if target.facts.plain or not is_empty(target)]
         if node.facts.nullable and (not edges or rng.random() < 0.15 or len(letters) >= length):
             return "".join(letters)
         work.spend(node)
-        if len(letters) >= length:
-            rest = shortest(node)
-            if rest is not None:
-                return "".join(letters) + rest
         set_, node = edges[rng.randrange(len(edges))]
-        low, high = set_.ranges[rng.randrange(len(set_.ranges))] if rng.random() < 0.2 else set_.ranges[0]
-        letters.append(set_.first() if rng.random() < 0.3 else chr(rng.randint(low, high)))
+        letters.append(set_.draw(rng))

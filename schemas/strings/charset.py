@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from random import Random
 
 LAST = 0x10FFFF
 SURROGATES = (0xD800, 0xDFFF)
@@ -70,6 +71,14 @@ class CharSet:
                 return chr(common.ranges[0][0])
         return chr(self.ranges[0][0])
 
+    def draw(self, rng: Random) -> str:
+        """A random member: most often one that a person would type, else any of a common or of a random range."""
+        roll = rng.random()
+        typed = self & (_TYPED if roll < 0.85 else _COMMON)
+        ranges = typed.ranges or self.ranges
+        low, high = ranges[rng.randrange(len(ranges))]
+        return chr(rng.randint(low, high))
+
     def at(self, index: int) -> str:
         """The member number ``index`` in code point order. Raises IndexError outside the set."""
         for low, high in self.ranges:
@@ -110,4 +119,6 @@ ANY = CharSet(((0, SURROGATES[0] - 1), (SURROGATES[1] + 1, LAST)))
 NOTHING = CharSet(())
 _LETTERS = CharSet(((ord("a"), ord("z")),))
 _DIGITS = CharSet(((ord("0"), ord("9")), (ord("A"), ord("Z"))))
+_TYPED = CharSet(((0x20, 0x7E),))
+_COMMON = CharSet(((0x0A, 0x0A), (0xA1, 0x24F), (0x391, 0x3C9), (0x410, 0x44F), (0x4E00, 0x4FFF), (0x1F600, 0x1F64F)))
 _PRINTABLE = CharSet(((0x20, 0x7E),))

@@ -10,7 +10,7 @@ from functools import lru_cache
 from schemas.strings.charset import CharSet
 from schemas.strings.derivative import transitions
 from schemas.strings.elimination import Graph, accepted
-from schemas.strings.nodes import Chars, Complement, Intersection, Regex, Repeat
+from schemas.strings.nodes import Chars, Complement, Intersection, Nothing, Regex, Repeat
 from schemas.strings.regex import intersection, length, repeat
 from schemas.strings.terminal import body
 
@@ -32,7 +32,7 @@ def determinised(node: Regex) -> Regex:
     if plain.facts.size > MAX_SIZE:
         return node
     found = intersection([plain, limits])
-    return found if len(body(found)) < len(body(node)) else node
+    return found if isinstance(found, Nothing) or len(body(found)) < len(body(node)) else node
 
 
 def _without_counts(node: Regex) -> tuple[Regex, Regex]:

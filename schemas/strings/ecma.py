@@ -22,11 +22,13 @@ from schemas.strings.pattern import (
     Look,
     Pattern,
     PatternError,
+    Plain,
     choice,
     loop,
     one_of,
     sequence,
 )
+from schemas.strings.regex import letter
 from schemas.strings.unicode_classes import (
     DIGIT,
     DOT,
@@ -42,7 +44,7 @@ from schemas.strings.unicode_classes import (
 )
 
 MAX_DEPTH = 100
-MAX_LENGTH = 1 << 20
+MAX_LENGTH = 100_000
 
 _CLASSES = {
     "d": (DIGIT, DIGIT, PERHAPS_DIGIT),
@@ -78,7 +80,7 @@ def parse(text: str) -> tuple[Pattern, Pattern]:
     Raises PatternError with the place of the fault, TooComplex for a back-reference.
     """
     if len(text) > MAX_LENGTH:
-        raise PatternError(f"the pattern is longer than {MAX_LENGTH} characters")
+        raise TooComplex(f"the pattern is longer than {MAX_LENGTH} characters")
     reader = _Reader(text, None)
     result = reader.whole()
     if not reader.looks_around and not reader.has_boundary:
@@ -198,7 +200,7 @@ class _Reader:
                 raise self.error("nothing to repeat")
             case "{" if _BRACES.match(self.text, self.at - 1):
                 raise self.error("nothing to repeat")
-        return one_of(self._cased(of(char), flags))
+        return one_of(ignoring_case(of(char))) if flags.ignore_case else Plain(letter(char))
 
     def _sure(self, flags: Flags) -> bool:
         return self.reading is None or self.reading[0] != flags.negated

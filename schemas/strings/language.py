@@ -10,12 +10,11 @@ from typing import ClassVar
 
 from schemas.strings import automaton, terminal
 from schemas.strings.assertions import language
-from schemas.strings.charset import of
 from schemas.strings.derivative import matches
 from schemas.strings.ecma import parse
 from schemas.strings.formats import named
 from schemas.strings.nodes import Regex
-from schemas.strings.regex import ALL, EMPTY, NONE, chars, complement, concat, intersection, length, union
+from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, intersection, length, letter, union
 from schemas.strings.relaxation import affordable
 
 
@@ -157,7 +156,7 @@ def _trie(words: list[str], depth: int) -> Regex:
         first, last = words[at], words[end - 1]
         while shared < len(first) and shared < len(last) and first[shared] == last[shared]:
             shared += 1
-        head = concat(*(chars(of(char)) for char in first[depth:shared]))
+        head = concat(*map(letter, first[depth:shared]))
         branches.append(concat(head, _trie(words[at:end], shared)))
         at = end
     return union(branches)

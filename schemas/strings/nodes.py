@@ -92,3 +92,13 @@ class Repeat(Regex):
     inner: Regex
     low: int
     high: int | None
+
+
+def pieces(node: Regex) -> list[Regex]:
+    """The parts of a concatenation in order; of any other node the node itself. Never recurses: literals are long."""
+    found: list[Regex] = []
+    while isinstance(node, Concat):
+        found.append(node.head)
+        node = node.tail
+    found.append(node)
+    return found

@@ -15,7 +15,7 @@ from functools import lru_cache
 from llguidance import LLMatcher, LLParserLimits, LLTokenizer, TokenizerWrapper
 
 from schemas.strings.automaton import sample, shortest
-from schemas.strings.nodes import Chars, Complement, Concat, Intersection, Regex, Repeat, Union
+from schemas.strings.nodes import Chars, Complement, Concat, Intersection, Regex, Repeat, Union, pieces
 from schemas.strings.regex import is_length
 from schemas.strings.terminal import terminal
 
@@ -81,10 +81,10 @@ def _first_line(matcher: LLMatcher) -> str:
 def _words(node: Regex) -> Iterator[str]:
     found = shortest(node)
     if found is not None:
-        yield found
+        yield found[:LONGEST_WALK]
     rng = random.Random(node.facts.key)
     for _ in range(WALKS):
-        yield sample(node, rng, length=LONGEST_WALK // 2)
+        yield sample(node, rng, length=LONGEST_WALK // 2)[:LONGEST_WALK]
 
 
 def suspicious(node: Regex) -> bool:
@@ -95,8 +95,9 @@ def suspicious(node: Regex) -> bool:
         case Complement():
             return _repeats(node.inner)
         case Concat():
-            beside = (_many(node.head) and _loose(node.tail)) or (_loose(node.head) and _many(node.tail))
-            return beside or suspicious(node.head) or suspicious(node.tail)
+            parts = pieces(node)
+            counted, loose = [p for p in parts if _many(p)], [p for p in parts if _loose(p)]
+            return any(c is not p for c in counted for p in loose) or any(map(suspicious, parts))
         case Union():
             return any(suspicious(part) for part in node.parts) or sum(map(_many, node.parts)) > 1
         case Repeat():
@@ -118,7 +119,7 @@ def _repeats(node: Regex) -> bool:
         case Union():
             return any(map(_repeats, node.parts))
         case Concat():
-            return _repeats(node.head) or _repeats(node.tail)
+            return any(map(_repeats, pieces(node)))
     return False
 
 
@@ -131,7 +132,7 @@ def _loose(node: Regex) -> bool:
         case Union():
             return any(map(_loose, node.parts))
         case Concat():
-            return _loose(node.head) or _loose(node.tail)
+            return any(map(_loose, pieces(node)))
         case Intersection() | Complement():
             return True
     return False
@@ -148,5 +149,5 @@ def _many(node: Regex) -> bool:
         case Complement():
             return _many(node.inner)
         case Concat():
-            return _many(node.head) or _many(node.tail)
+            return any(map(_many, pieces(node)))
     return False

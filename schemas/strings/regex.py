@@ -8,10 +8,11 @@ equality, so that an expression has finitely many derivatives. Counted repetitio
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b
 from typing import TypeGuard
 
-from schemas.strings.charset import ANY, CharSet
+from schemas.strings.charset import ANY, CharSet, of
 from schemas.strings.nodes import (
     MAX_SIZE,
     Chars,
@@ -24,6 +25,7 @@ from schemas.strings.nodes import (
     Regex,
     Repeat,
     Union,
+    pieces,
 )
 
 
@@ -41,6 +43,12 @@ def chars(members: CharSet) -> Regex:
         return NONE
     key = _digest(b"chars", *(b"%x-%x," % pair for pair in members.ranges))
     return Chars(Facts(key, False, 1, 1, True, len(members.ranges)), members)
+
+
+@lru_cache(maxsize=4096)
+def letter(char: str) -> Regex:
+    """Exactly this character; no string at all for a lone surrogate."""
+    return chars(of(char))
 
 
 def concat(*parts: Regex) -> Regex:
@@ -154,6 +162,9 @@ def _repeat(inner: Regex, low: int, high: int | None) -> Regex:
     return Repeat(facts, inner, low, high)
 
 
+MANY = 16
+"""More alternatives than this are kept as a tree by their first characters."""
+
 ANY_CHAR = chars(ANY)
 ALL = _repeat(ANY_CHAR, 0, None)
 
@@ -201,6 +212,8 @@ def union(parts: Iterable[Regex]) -> Regex:
             pool[part] = None
     if letters is not None:
         pool[chars(letters)] = None
+    if len(pool) > MANY:
+        _share_beginnings(pool)
     if len(pool) > 1:
         _merge_heads(pool)
     if ALL in pool or any(isinstance(part, Complement) and part.inner in pool for part in pool):
@@ -222,6 +235,19 @@ def union(parts: Iterable[Regex]) -> Regex:
         min(sum(part.facts.size for part in ordered) + 1, MAX_SIZE),
     )
     return Union(facts, ordered)
+
+
+def _share_beginnings(pool: dict[Regex, None]) -> None:
+    """ax | ay becomes a(x | y): a long list of words becomes a tree, of which a derivative takes one branch."""
+    by_head: dict[Regex, list[Concat]] = {}
+    for part in pool:
+        if isinstance(part, Concat) and isinstance(part.head, Chars):
+            by_head.setdefault(part.head, []).append(part)
+    for head, same in by_head.items():
+        if len(same) > 1:
+            for part in same:
+                del pool[part]
+            pool[_join(head, union(part.tail for part in same))] = None
 
 
 def _merge_heads(pool: dict[Regex, None]) -> None:
@@ -334,12 +360,7 @@ def _fit_length(node: Regex, low: int, high: int | None) -> Regex | None:
     if isinstance(node, Union):
         fitted = [_fit_length(part, low, high) for part in node.parts]
         return union(part for part in fitted if part is not None) if None not in fitted else None
-    parts: list[Regex] = []
-    rest = node
-    while isinstance(rest, Concat):
-        parts.append(rest.head)
-        rest = rest.tail
-    parts.append(rest)
+    parts = pieces(node)
     loose = [i for i, part in enumerate(parts) if part.facts.shortest != part.facts.longest]
     if len(loose) != 1 or not f.plain:
         return None

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from schemas.errors import TooComplex
 from schemas.strings.determinise import determinised
-from schemas.strings.nodes import Concat, Intersection, Regex, Repeat, Union
+from schemas.strings.nodes import Concat, Intersection, Nothing, Regex, Repeat, Union, pieces
 from schemas.strings.probe import FEW, too_costly
 from schemas.strings.regex import ALL, concat, intersection, is_length, repeat, union
 
@@ -15,9 +15,15 @@ from schemas.strings.regex import ALL, concat, intersection, is_length, repeat, 
 @lru_cache(maxsize=2048)
 def affordable(node: Regex) -> tuple[Regex, str | None]:
     """The tightest known superset of ``node`` that the lexer bears, and why it is not ``node``; ``None`` when it is."""
+    if isinstance(node, Nothing):
+        return node, None
     reason: str | None = None
     for candidate in (node, *_wider(node)):
         written = determinised(candidate)
+        if isinstance(written, Nothing):
+            # The language is empty, which its own budget did not show: all strings, and a reason, are as good.
+            reason = reason or "it is empty"
+            continue
         try:
             fault = too_costly(written)
         except TooComplex as error:
@@ -52,7 +58,7 @@ def _uncounted(node: Regex) -> Regex:
             many = node.low > FEW or (node.high or 0) > FEW
             return repeat(inner, min(node.low, 1), None) if many else repeat(inner, node.low, node.high)
         case Concat():
-            return concat(_uncounted(node.head), _uncounted(node.tail))
+            return concat(*map(_uncounted, pieces(node)))
         case Union():
             return union(map(_uncounted, node.parts))
         case Intersection():

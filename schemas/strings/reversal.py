@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from schemas.strings.nodes import Complement, Concat, Intersection, Regex, Repeat, Union
+from schemas.strings.nodes import Complement, Concat, Intersection, Regex, Repeat, Union, pieces
 from schemas.strings.regex import complement, concat, intersection, repeat, union
 
 
@@ -13,13 +13,7 @@ def reverse(node: Regex) -> Regex:
     """The expression for the reversed strings; the same size as ``node``."""
     match node:
         case Concat():
-            parts: list[Regex] = []
-            rest: Regex = node
-            while isinstance(rest, Concat):
-                parts.append(reverse(rest.head))
-                rest = rest.tail
-            parts.append(reverse(rest))
-            return concat(*reversed(parts))
+            return concat(*(reverse(part) for part in reversed(pieces(node))))
         case Union():
             return union(reverse(part) for part in node.parts)
         case Intersection():

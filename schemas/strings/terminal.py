@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from schemas.strings.nodes import Chars, Complement, Concat, Empty, Intersection, Nothing, Regex, Repeat, Union
+from schemas.strings.nodes import Chars, Complement, Concat, Empty, Intersection, Nothing, Regex, Repeat, Union, pieces
 from schemas.strings.quoting import spelling
 from schemas.strings.regex import ALL
 
@@ -58,13 +58,7 @@ def _regex(node: Regex) -> str:
             options = spelling(node.set)
             return options[0] if len(options) == 1 else f"(?:{'|'.join(options)})"
         case Concat():
-            parts = []
-            rest: Regex = node
-            while isinstance(rest, Concat):
-                parts.append(_regex(rest.head))
-                rest = rest.tail
-            parts.append(_regex(rest))
-            return "".join(parts)
+            return "".join(map(_regex, pieces(node)))
         case Union():
             return f"(?:{'|'.join(_regex(part) for part in node.parts)})"
         case Repeat():
