@@ -19,7 +19,7 @@ from outlines.types import CFG
 
 from decoding.cache import Lru
 from decoding.formats import Format, Literal, Name, get
-from decoding.tools import Tool, ToolChoice, tool_choice_from_wire, tool_from_wire
+from decoding.tools import Mode, Tool, ToolChoice, tool_choice_from_wire, tool_from_wire
 from schemas import CompiledSchema, Residue, compile_schema
 
 ANY_OBJECT = {"type": "object"}
@@ -66,20 +66,20 @@ def tool_grammar(
     choice = tool_choice if isinstance(tool_choice, ToolChoice) else tool_choice_from_wire(tool_choice)
     form = get(fmt) if isinstance(fmt, str) else fmt
     offered = offered_tools(known, choice)
-    parallel = parallel and not choice.once
     if first is not None and first not in {tool.name for tool in offered}:
         raise ValueError(f"first: no tool {first!r} is offered")
-    key = (
-        form.name,
-        tuple((tool.name, tool.compiled.grammar) for tool in offered),
-        (choice.mode, parallel, reasoning, first, response.grammar if response else None),
+    if reasoning and form.reasoning is None:
+        raise ValueError(f"reasoning: the format {form.name} has none")
+    shape = _Shape(
+        form,
+        calls="none" if not offered else choice.mode,
+        parallel=parallel and not choice.once,
+        first=first,
+        response=response.grammar if response else None,
+        reasoning=reasoning,
     )
-    return _cache.get_or_make(
-        key,
-        lambda: _build(
-            offered, choice, parallel=parallel, form=form, reasoning=reasoning, first=first, response=response
-        ),
-    )
+    key = (shape, tuple((tool.name, tool.compiled.grammar) for tool in offered))
+    return _cache.get_or_make(key, lambda: _build(shape, offered, response.residue if response else []))
 
 
 def offered_tools(tools: Sequence[Tool], choice: ToolChoice) -> list[Tool]:
@@ -107,62 +107,53 @@ def any_object() -> CompiledSchema:
     return _objects.get_or_make("object", lambda: compile_schema(ANY_OBJECT))
 
 
-_cache: Lru[tuple[Any, ...], ToolGrammar] = Lru(256)
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What an answer looks like, apart from its tools. ``response`` is the grammar of a JSON answer."""
+
+    form: Format
+    calls: Mode
+    parallel: bool
+    first: str | None
+    response: str | None
+    reasoning: bool
+
+
+_cache: Lru[tuple[_Shape, tuple[tuple[str, str], ...]], ToolGrammar] = Lru(256)
 _objects: Lru[str, CompiledSchema] = Lru(1)
 
 
-def _build(
-    tools: Sequence[Tool],
-    choice: ToolChoice,
-    *,
-    parallel: bool,
-    form: Format,
-    reasoning: bool,
-    first: str | None,
-    response: CompiledSchema | None,
-) -> ToolGrammar:
-    answer, terminals = _answer(
-        form, choice, bool(tools), parallel=parallel, first=first, response=response is not None
-    )
-    if reasoning and form.reasoning is None:
-        raise ValueError(f"reasoning: the format {form.name} has none")
-    rules = [f"start: {'reasoning gap? ' if reasoning else ''}({answer})"]
-    if reasoning:
-        terminals |= {"reasoning", "gap"}
-    rules += [text for name, text in _terminals(form).items() if name in terminals]
-    if tools:
-        rules += _call_rules(form, tools, first)
-    if response is not None and "response" in terminals:
-        rules.append(_nested("response", response.grammar))
+def _build(shape: _Shape, tools: Sequence[Tool], response_residue: Sequence[Residue]) -> ToolGrammar:
+    answer = f"({_answer(shape)})"
+    if shape.reasoning:
+        answer = f"reasoning gap? {answer}"
+    used = set(re.findall(r"\w+", answer))
+    rules = [f"start: {answer}", *(rule for name, rule in _terminals(shape).items() if name in used)]
+    rules += _call_rules(shape, tools)
     residue = {tool.name: list(tool.compiled.residue) for tool in tools if tool.compiled.residue}
-    return ToolGrammar(CFG("\n".join(rules) + "\n"), residue, list(response.residue) if response else [])
+    return ToolGrammar(CFG("\n".join(rules) + "\n"), residue, list(response_residue))
 
 
-def _answer(
-    form: Format, choice: ToolChoice, any_tools: bool, *, parallel: bool, first: str | None, response: bool
-) -> tuple[str, set[str]]:
-    """The right-hand side of the answer after any reasoning, and the terminals it stands on."""
-    if not any_tools:
-        return ("response", {"response"}) if response else ("unmarked?", {"unmarked"})
-    calls = f"({_lark(form.separator)} marker call)*" if form.separator else "(marker call)*"
-    opening = "marker first" if first else "marker call"
-    if choice.mode == "required" or (response and first):
-        return (f"{opening} {calls}" if parallel else opening), {"marker"}
-    if response:
-        return (f"response | {opening} {calls}" if parallel else f"response | {opening}"), {"marker", "response"}
-    if not parallel:
-        return (opening, {"marker"}) if first else ("marked call | text?", {"marked", "text"})
-    return (
-        (f"{opening} (marked call)* text?", {"marker", "marked", "text"})
-        if first
-        else ("(marked call)* text?", {"marked", "text"})
-    )
+def _answer(shape: _Shape) -> str:
+    """The right-hand side of the answer that comes after any reasoning."""
+    if shape.calls == "none":
+        return "response" if shape.response else "unmarked?"
+    opening = "marker first" if shape.first else "marker call"
+    one_or_more = f"{opening} ({_lark(shape.form.separator)} marker call)*" if shape.parallel else opening
+    if shape.calls == "required" or (shape.first and (shape.response or not shape.parallel)):
+        return one_or_more
+    if shape.response:
+        return f"response | {one_or_more}"
+    if not shape.parallel:
+        return "marked call | text?"
+    return f"{opening} (marked call)* text?" if shape.first else "(marked call)* text?"
 
 
-def _terminals(form: Format) -> dict[str, str]:
+def _terminals(shape: _Shape) -> dict[str, str]:
+    form = shape.form
     marker = _regex(form.marker)
     before = r"((?s:.*)\n)?" if form.marker_at_line_start else "(?s:.*)"
-    texts = {
+    rules = {
         "marker": f"marker: {_lark(form.marker)}",
         # Lazy and lower case: an upper-case terminal that excludes the marker would never see a call after text.
         "marked": f"marked[lazy]: /{before}{marker}/",
@@ -170,17 +161,21 @@ def _terminals(form: Format) -> dict[str, str]:
         "unmarked": f"unmarked: UNMARKED\nUNMARKED: /(?s:.+)/ & ~/{before}{marker}(?s:.*)/",
     }
     if form.reasoning is not None:
-        texts["gap"] = r"gap: /\n{1,2}/"
-        texts["reasoning"] = f"reasoning[lazy]: /(?s:.*){_regex(form.reasoning.close)}/"
-    return texts
+        rules["reasoning"] = f"reasoning[lazy]: /(?s:.*){_regex(form.reasoning.close)}/"
+        rules["gap"] = r"gap: /\n{1,2}/"
+    if shape.response is not None:
+        rules["response"] = _nested("response", shape.response)
+    return rules
 
 
-def _call_rules(form: Format, tools: Sequence[Tool], first: str | None) -> list[str]:
+def _call_rules(shape: _Shape, tools: Sequence[Tool]) -> list[str]:
     """``call`` (and ``first``) after the marker, a rule per tool, a nested grammar per tool."""
+    if not tools:
+        return []
     rules = [f"call: {' | '.join(f'call_{n}' for n in range(len(tools)))}"]
     for n, tool in enumerate(tools):
-        rules.append(f"call_{n}: {_call_body(form, tool.name, n)}")
-        if tool.name == first:
+        rules.append(f"call_{n}: {_call_body(shape.form, tool.name, n)}")
+        if tool.name == shape.first:
             rules.append(f"first: call_{n}")
     rules += [_nested(f"arguments_{n}", tool.compiled.grammar) for n, tool in enumerate(tools)]
     return rules

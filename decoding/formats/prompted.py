@@ -36,8 +36,8 @@ PROMPTED = Format(
         tool_as_json=False,
         result=_result("{content}"),
         examples=(
-            ("user", "Write a line about rain."),
-            ("assistant", "Soft rain falls on the quiet roof."),
+            ("user", "Tell me a riddle."),
+            ("assistant", "What has hands but cannot clap? A clock."),
             ("user", "What does page 12 say?"),
             ("assistant", _block("read_page", '{"number": 12}')),
             ("user", _result("Page 12 is about birds.")),
