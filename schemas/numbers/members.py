@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from fractions import Fraction
+from functools import lru_cache
 
 from schemas.numbers import lattice as lat
 from schemas.numbers.doubles import MAX
@@ -80,7 +81,11 @@ def enumerate_all(regions: tuple[Region, ...], limit: int) -> list[Fraction] | N
     return sorted(found)
 
 
+@lru_cache(maxsize=1024)
 def shortest(regions: tuple[Region, ...]) -> str:
+    for value in map(Fraction, range(10)):
+        if any(region.spans(value) and any(term.contains(value) for term in region.terms) for region in regions):
+            return text(value)
     texts = [text(value) for region in regions for value in _short(region)]
     if not texts:
         raise ValueError("the set is empty")
@@ -93,7 +98,7 @@ def _short(region: Region) -> list[Fraction]:
         return [region.point]
     found = []
     for term in lat.ordered(region.terms):
-        candidates = [*(Fraction(n) for n in range(-9, 10)), *(Fraction(n, 10) for n in range(-19, 20))]
+        candidates = [*(Fraction(-n) for n in range(1, 10)), *(Fraction(n, 10) for n in range(-19, 20))]
         for end in (region.start[0], region.end[0]):
             if not math.isinf(end):
                 candidates.extend(_near(Fraction(end), term))

@@ -52,12 +52,22 @@ class NumberSet:
         return NumberSet(tuple(Region((v, 0), (v, 1), FULL) for v in points))
 
     def __and__(self, other: NumberSet) -> NumberSet:
+        if self is other or not self.regions or other.regions == _LINE:
+            return self
+        if not other.regions or self.regions == _LINE:
+            return other
         return self._merge(other, lat.intersect)
 
     def __or__(self, other: NumberSet) -> NumberSet:
+        if self is other or not other.regions or self.regions == _LINE:
+            return self
+        if not self.regions or other.regions == _LINE:
+            return other
         return self._merge(other, lat.unite)
 
     def __invert__(self) -> NumberSet:
+        if not self.regions or self.regions == _LINE:
+            return NumberSet.NONE if self.regions else NumberSet.ALL
         return NumberSet(normal(Region(s, e, lat.complement(terms)) for s, e, terms, _ in sweep(self.regions, ())))
 
     def __sub__(self, other: NumberSet) -> NumberSet:
@@ -124,6 +134,8 @@ class NumberSet:
         return terminals.regex(self.regions, plain=True)
 
 
-NumberSet.ALL = NumberSet((Region(BOTTOM, TOP, FULL),))
+_LINE = (Region(BOTTOM, TOP, FULL),)
+
+NumberSet.ALL = NumberSet(_LINE)
 NumberSet.NONE = NumberSet(())
 NumberSet.INTEGERS = NumberSet.multiples(Fraction(1))

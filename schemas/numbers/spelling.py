@@ -22,22 +22,18 @@ from itertools import product
 
 from schemas.errors import TooComplex
 from schemas.numbers import lattice as lat
-from schemas.numbers.digits import Decimal, Pattern, Tail, either, free, group, numbers
-from schemas.numbers.doubles import MAX, at_least, at_most, exact, nearest, shortest
-from schemas.numbers.exponents import MANTISSA, exponents, magnitude, scaled
+from schemas.numbers.digits import Pattern, Tail, either, free, group, numbers
+from schemas.numbers.doubles import MAX, at_least, at_most
+from schemas.numbers.exponents import MANTISSA, exponents, scaled
 from schemas.numbers.lattice import Lattice
 from schemas.numbers.multiples import decimal_places, multiples, power_of_ten
+from schemas.numbers.points import DIGITS_OF_MAX, PLACES, WHOLE, ZEROS, single
 from schemas.numbers.regions import Region
 
-WHOLE = 80
 MULTIPLE_WHOLE = 18
-PLACES = 24
-ZEROS = 3
-"""Zeros after the digits that a multiple needs."""
 EXACT = 2**53 - 1
 """Decimals with at most this many units in the last place are printed back as they were written."""
 
-_DIGITS_OF_MAX = 309
 _NATIVE_STEP = 1_000
 """Largest step given to llguidance's own automaton of multiples: from about 5,000 on its lexer may run out of fuel."""
 _LISTED = 500
@@ -66,10 +62,17 @@ def parts(regions: tuple[Region, ...], *, plain: bool) -> list[Part]:
     Raises :class:`TooComplex` when multiples are asked for that no expression of bearable size spells.
     """
     signs: dict[Part, set[str]] = {}
+    points: dict[str, list[Fraction]] = {}
     for region in regions:
         for sign, side in _sides(region):
+            if side.point is not None:
+                points.setdefault(sign, []).append(side.point)
+                continue
             for part in _unsigned(side, plain):
                 signs.setdefault(part, set()).add(sign)
+    for sign, values in points.items():
+        for part in _one(single(values, plain=plain)):
+            signs.setdefault(part, set()).add(sign)
     if regions and not signs:
         raise TooComplex(f"multiples have at most {MULTIPLE_WHOLE} digits, and there are none so small")
     signed = [_signed(part, found) for part, found in signs.items()]
@@ -89,8 +92,6 @@ def _signed(part: Part, signs: set[str]) -> Part:
 
 def _unsigned(side: Region, plain: bool) -> list[Part]:
     """The spellings of numbers from zero up."""
-    if side.point is not None:
-        return _one(_point(side.point, plain))
     found: list[Part] = []
     for term in lat.ordered(side.terms):
         if not _is_simple(term):
@@ -179,9 +180,9 @@ def _plain_integers(side: Region, least: int, most: int) -> Pattern | None:
     if least < 10**WHOLE:
         return numbers(Fraction(least), Fraction(most), Tail(0, 0))
     digits = len(str(least))
-    if not math.isinf(side.end[0]) or str(least).strip("0") != "1" or digits > _DIGITS_OF_MAX - 1:
+    if not math.isinf(side.end[0]) or str(least).strip("0") != "1" or digits > DIGITS_OF_MAX - 1:
         raise TooComplex(f"integers of more than {WHOLE} digits between such bounds")
-    return "[1-9]" + free(digits - 1, _DIGITS_OF_MAX - 2)
+    return "[1-9]" + free(digits - 1, DIGITS_OF_MAX - 2)
 
 
 def _whole(least: int, most: int, low: int, high: int) -> list[Pattern | None]:
@@ -291,7 +292,7 @@ def _complements(steps: frozenset[Fraction]) -> list[tuple[Pattern, ...]]:
 def _listed(low: Fraction, high: Fraction, term: Lattice, plain: bool) -> list[Part]:
     step = term.step or Fraction(1)
     values = (low + k * step for k in range(math.floor((high - low) / step) + 1))
-    return _one(either([_point(value, plain) for value in values if term.contains(value)]))
+    return _one(single([value for value in values if term.contains(value)], plain=plain))
 
 
 def _native(low: Fraction, high: Fraction, step: Fraction, plain: bool) -> list[Part]:
@@ -343,28 +344,3 @@ def _rounded_to_multiples(places: int) -> Pattern:
         for n in range(1, _PRINTED + 1)
         if (rest := _PRINTED - n - places) >= 0
     )
-
-
-def _point(value: Fraction, plain: bool) -> Pattern | None:
-    """The spellings of one number, zero or above."""
-    integral = value.denominator == 1
-    if plain:
-        return str(value.numerator) if integral else None
-    printed = nearest(value)
-    readable = not math.isinf(printed) and value == exact(printed)
-    patterns: list[Pattern | None] = []
-    if integral:
-        if len(str(value.numerator)) <= _DIGITS_OF_MAX:
-            patterns.append(str(value.numerator))
-        if readable and value < 10**WHOLE:
-            patterns.append(rf"{value.numerator}\.0{{1,{ZEROS}}}")
-    if value == 0:
-        return either(patterns)
-    text = shortest(printed) if readable else value
-    if not integral and decimal_places(text) <= PLACES + MANTISSA:
-        digits = Decimal.of(text, decimal_places(text), up=True)
-        patterns.append(rf"{digits.whole}\.{digits.fraction}0{{0,{ZEROS}}}")
-    if readable or not integral:
-        places = decimal_places(text / Fraction(10) ** magnitude(text))
-        patterns.extend(exponents(text, text, Tail(places, 0)))
-    return either(patterns)
