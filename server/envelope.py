@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -13,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from server.auth import Keys
 from server.errors import ApiError, ClientGone
 from server.metrics import Metrics
+from server.request_id import new_request_id
 from server.serving import api_error
 
 GONE = 499  # nginx's status for a client that closed its connection; nobody reads it but the metrics
@@ -38,8 +38,7 @@ class Envelope:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        request_id = f"req_{uuid.uuid4().hex}"
-        scope.setdefault("state", {})["request_id"] = request_id
+        own_id = new_request_id()
         started = time.perf_counter()
         status = 0
 
@@ -47,7 +46,7 @@ class Envelope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["x-request-id"] = request_id
+                MutableHeaders(scope=message)["x-request-id"] = own_id
             await send(message)
 
         try:

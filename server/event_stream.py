@@ -14,6 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from server.errors import unavailable
 from server.outbox import SlowClient
+from server.request_id import request_id
 
 log = logging.getLogger(__name__)
 
@@ -85,9 +86,9 @@ class EventStream(Response):
                         await self._send(send, start)
                     await self._send(send, {"type": "http.response.body", "body": frame, "more_body": True})
         except SlowClient:
-            log.warning("a client was dropped: it does not take its answer")
+            log.warning("%s: the client was dropped: it does not take its answer", request_id.get())
             self._on_gone()
-            raise ConnectionResetError("the client does not take its answer") from None
+            return  # without an end: the HTTP server closes the connection
         except Exception as fault:
             if not self._started:
                 await self._fault_response(fault)(scope, receive, send)

@@ -22,6 +22,7 @@ from server.generation import Choice
 from server.metrics import Metrics
 from server.plan import Plan
 from server.planning import Planner, call_format
+from server.request_id import request_id
 from server.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -116,11 +117,11 @@ def api_error(fault: BaseException) -> ApiError:
         case EngineDeadError():
             return unavailable("The engine has stopped; nothing can be generated.")
         case EngineRequestError():
-            log.error("the engine failed a request: %s", fault)
+            log.error("%s: the engine failed a request: %s", request_id.get(), fault)
             return internal(f"The engine failed this request: {str(fault)[:500]}", "engine_error")
         case GuaranteeError():
-            log.error("an answer broke its contract and was not shown: %s", fault)
+            log.error("%s: an answer broke its contract and was not shown: %s", request_id.get(), fault)
             return internal(f"No valid answer was generated: {str(fault)[:500]}", "guarantee_violation")
         case _:
-            log.error("internal error", exc_info=fault)
+            log.error("%s: internal error", request_id.get(), exc_info=fault)
             return internal("The server had an internal error.", "internal_error")
