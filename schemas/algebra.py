@@ -5,7 +5,7 @@ from __future__ import annotations
 from schemas.arrays import ArrayState
 from schemas.compiled import Residue
 from schemas.errors import TooComplex
-from schemas.formula import Formula, Or, Unknown, conjunction
+from schemas.formula import And, Formula, Has, Member, Or, Unknown, conjunction
 from schemas.goals import ANYTHING, NOTHING, GoalId, Goals
 from schemas.objects import ObjectState
 from schemas.reading import Kind, Reader
@@ -13,6 +13,7 @@ from schemas.scalars import Scalars
 from schemas.shapes import ArrayShape, ObjectShape
 from schemas.solving import TooManyCases, cases, reduce
 from schemas.stringset import StringSet
+from schemas.unions import bearable
 
 MAX_CASES = 1500
 """Cases per goal and kind, found and failed together; beyond, choices are dropped and become residue."""
@@ -32,6 +33,7 @@ class Algebra:
         self._depth = 0
         self._arrays: dict[GoalId, tuple[ArrayShape, ...]] = {}
         self._objects: dict[GoalId, tuple[ObjectShape, ...]] = {}
+        self._known_words: dict[Formula, dict[str, tuple[bool, frozenset[str]]]] = {}
         self._clashes: dict[tuple[Formula, Formula], bool] = {}
 
     # quick answers: True is sure, False may mean "not seen"
@@ -92,9 +94,39 @@ class Algebra:
         known = self._clashes.get(key)
         if known is None:
             both = conjunction((left, right))
-            known = both is False or not self._satisfiable(both, kind)
+            known = both is False or self._told_apart(left, right) or not self._satisfiable(both, kind)
             self._clashes[key] = self._clashes[right, left] = known
         return known
+
+    def _told_apart(self, left: Formula, right: Formula) -> bool:
+        """Whether a member that one of them requires has different enumerated values in the two."""
+        mine, theirs = self._words(left), self._words(right)
+        if len(theirs) < len(mine):
+            mine, theirs = theirs, mine
+        for key, (required, words) in mine.items():
+            other = theirs.get(key)
+            if other is not None and (required or other[0]) and words.isdisjoint(other[1]):
+                return True
+        return False
+
+    def _words(self, formula: Formula) -> dict[str, tuple[bool, frozenset[str]]]:
+        """Members whose value is one of some strings: whether they are required, and the strings."""
+        known = self._known_words.get(formula)
+        if known is None:
+            parts = formula.parts if isinstance(formula, And) else (formula,)
+            required = {part.key for part in parts if isinstance(part, Has)}
+            known = {}
+            for part in parts:
+                if isinstance(part, Member) and self.reader.is_scalar(part.goal):
+                    scalars = self.reader.scalars(part.goal)
+                    plain = not (scalars.null or scalars.true or scalars.false) and scalars.numbers.upper.is_empty()
+                    if plain and scalars.strings.upper.others is None and not self._has_more(part.goal):
+                        known[part.key] = (part.key in required, scalars.strings.upper.words)
+            self._known_words[formula] = known
+        return known
+
+    def _has_more(self, goal: GoalId) -> bool:
+        return self.reader.formula(goal, "array") is not False or self.reader.formula(goal, "object") is not False
 
     def _fresh(self, kind: Kind) -> ArrayState | ObjectState:
         return ArrayState(self) if kind == "array" else ObjectState(self)
@@ -118,7 +150,7 @@ class Algebra:
             for state in self._states(goal, "object"):
                 assert isinstance(state, ObjectState)
                 found.update(dict.fromkeys(state.shapes()))
-            known = self._objects[goal] = tuple(found)
+            known = self._objects[goal] = bearable(tuple(found), self.goals, self.goals.path(goal))
         return known
 
     def _states(self, goal: GoalId, kind: Kind) -> list[ArrayState | ObjectState]:

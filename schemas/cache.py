@@ -37,8 +37,11 @@ class Cache:
 
 
 def text_key(schema: dict[str, Any] | bool) -> bytes:
-    """The schema's text: the schema object may change between calls, so its identity is no key."""
+    """The schema's text: the schema object may change between calls, so its identity is no key.
+
+    Raises RecursionError for a schema that is nested too deeply, TypeError for what is no JSON.
+    """
     try:
         return orjson.dumps(schema)
     except TypeError:  # integers over 64 bits, lone surrogates
-        return json.dumps(schema, default=str).encode("ascii")
+        return json.dumps(schema).encode("ascii")

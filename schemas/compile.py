@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import llguidance
@@ -9,7 +10,7 @@ import llguidance
 from schemas.algebra import Algebra
 from schemas.cache import Cache, text_key
 from schemas.compiled import CompiledSchema, Residue
-from schemas.document import load
+from schemas.document import load, validator_for
 from schemas.errors import SchemaError
 from schemas.goals import Goals, Mode
 from schemas.lengths import Lengths
@@ -36,11 +37,11 @@ def compile_schema(
     Raises:
         SchemaError: malformed, unsatisfiable, a reference that cannot be resolved, or over ``limits``.
     """
-    text = (text_key(schema), undeclared, limits)
-    known = _CACHE.get(text)
-    if known is not None:
-        return known
     try:
+        text = (text_key(schema), undeclared, limits)
+        known = _CACHE.get(text)
+        if known is not None:
+            return known
         compiled = _compile(schema, undeclared, limits)
     except RecursionError as error:
         raise SchemaError("", "", "over the limit of nesting: subschemas refer to each other too deeply") from error
@@ -53,16 +54,25 @@ def _compile(schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limi
     meaning = key(document)
     known = _CACHE.get((meaning, undeclared, limits))
     if known is not None:
-        return CompiledSchema(schema, known.grammar, known.residue, known.minimal_length, known.key)
+        return replace(known, schema=schema)
     goals = Goals(document, limits)
     root = goals.atom(document.root, Mode.CLUSTER if undeclared == "forbid" else Mode.OPEN)
     lengths = Lengths(Algebra(goals), root)
+    if lengths[root] is None and undeclared == "forbid":
+        return replace(_compile(schema, "allow", limits), key=f"{meaning}-{undeclared}")
     length = lengths.check(root)
     lowering = Lowering(lengths)
     grammar = lowering.run(root)
-    residue = list(lowering.residue)
     _check(grammar)
-    compiled = CompiledSchema(schema, grammar, residue, length, f"{meaning}-{undeclared}")
+    compiled = CompiledSchema(
+        schema,
+        grammar,
+        list(lowering.residue),
+        length,
+        f"{meaning}-{undeclared}",
+        list(lowering.narrowings),
+    )
+    validator_for(schema)
     _CACHE.put((meaning, undeclared, limits), compiled)
     return compiled
 

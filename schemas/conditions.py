@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from schemas.formula import And, Formula, Has, Lacks, Member, Or
-from schemas.goals import NOTHING, GoalId
+from schemas.goals import GoalId
 from schemas.shapes import Conditions
 
 if TYPE_CHECKING:
@@ -18,12 +18,47 @@ MAX_ASSIGNMENTS = 2048
 MAX_CLASSES = 24
 
 
-def conditions_of(state: ObjectState, choices: Sequence[Or]) -> tuple[Conditions | None, list[Or]]:
-    """Conditions for all of ``choices``, or none of them.
+def conditions_of(state: ObjectState, choices: Sequence[Or]) -> tuple[tuple[Conditions, ...], list[Or]]:
+    """Conditions for as many of ``choices`` as can be tabulated, and the choices that are left.
 
-    Choices over the presence of members and over scalar values of members can be tabulated; what depends on the inside
-    of arrays and objects would need their complements, and is better told apart by cases.
+    Choices over the presence of members and over scalar values of members can be; what depends on the inside of arrays
+    and objects would need their complements, and is better told apart by cases. Choices that share no member, with
+    each other or with a choice that is left, get tables of their own.
     """
+    taken: list[Conditions] = []
+    left: list[Or] = []
+    for group in _connected(choices):
+        table = _table(state, group)
+        if table is None:
+            left.extend(group)
+        else:
+            taken.append(table)
+    return tuple(taken), left
+
+
+def _connected(choices: Sequence[Or]) -> list[list[Or]]:
+    """Groups of choices that have members in common, directly or through others."""
+    groups: list[tuple[set[str], list[Or]]] = []
+    for choice in choices:
+        keys = {key for literal in _literals(choice) for key in _keys(literal)}
+        together = [choice]
+        apart: list[tuple[set[str], list[Or]]] = []
+        for other_keys, other in groups:
+            # A literal over many names at once ("") may speak of any member.
+            if keys & other_keys or "" in keys or "" in other_keys:
+                keys |= other_keys
+                together = other + together
+            else:
+                apart.append((other_keys, other))
+        groups = [*apart, (keys, together)]
+    return [group for _, group in groups]
+
+
+def _keys(literal: Formula) -> Iterator[str]:
+    yield literal.key if isinstance(literal, Has | Lacks | Member) and literal.key else ""
+
+
+def _table(state: ObjectState, choices: Sequence[Or]) -> Conditions | None:
     wanted: dict[str, dict[GoalId, None]] = {}
     for choice in choices:
         for literal in _literals(choice):
@@ -32,26 +67,26 @@ def conditions_of(state: ObjectState, choices: Sequence[Or]) -> tuple[Conditions
             elif isinstance(literal, Member) and state.algebra.reader.is_scalar(literal.goal):
                 wanted.setdefault(literal.key, {})[literal.goal] = None
             else:
-                return None, list(choices)
+                return None
     classes: dict[str, list[tuple[GoalId, frozenset[GoalId]]]] = {}
     for key, goals in wanted.items():
         split = _split(state, key, list(goals))
         if split is None:
-            return None, list(choices)
+            return None
         classes[key] = split
     keys = list(classes)
     ranges = [range(1 if key in state.required else 0, len(classes[key]) + 1) for key in keys]
     if prod(map(len, ranges)) > MAX_ASSIGNMENTS:
-        return None, list(choices)
+        return None
     position = {key: i for i, key in enumerate(keys)}
-    truths = [[frozenset[GoalId]()] + [inside for _, inside in classes[key]] for key in keys]
+    truths = [[frozenset[GoalId](), *(inside for _, inside in classes[key])] for key in keys]
     accepted: set[tuple[int, ...]] = set()
     for assignment in product(*ranges):
         state.algebra.goals.spend(len(choices))
         if all(_holds(choice, assignment, position, truths) for choice in choices):
             accepted.add(assignment)
     goals_of = [[goal for goal, _ in classes[key]] for key in keys]
-    return _merged(state, keys, goals_of, accepted), []
+    return _merged(state, keys, goals_of, accepted)
 
 
 def _literals(formula: Formula) -> Iterator[Formula]:
@@ -122,6 +157,3 @@ def _merged(
             tuple(goals.disjunction(classes[i][value - 1] for value in values) for values in groups.values())
         )
     return Conditions(tuple(keys), tuple(merged_classes), frozenset(accepted))
-
-
-__all__ = ["MAX_ASSIGNMENTS", "NOTHING", "conditions_of"]

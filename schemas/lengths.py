@@ -15,7 +15,7 @@ from schemas.goals import NOTHING, GoalId
 from schemas.machine import Machine, machine
 from schemas.numbers import NumberSet
 from schemas.scalars import Scalars
-from schemas.shapes import ArrayShape, ObjectShape
+from schemas.shapes import ArrayShape, Conditions, ObjectShape
 from schemas.stringset import StringSet
 
 
@@ -80,9 +80,9 @@ class Lengths:
             yield from (slot.goal for slot in shape.slots)
             for other in shape.others:
                 yield other.goal
-                yield from other.witness
-            if shape.conditions is not None:
-                for classes in shape.conditions.classes:
+                yield from (goal for _, goal in other.witness)
+            for table in shape.conditions:
+                for classes in table.classes:
                     yield from classes
 
     def machine(self, shape: ArrayShape) -> Machine | None:
@@ -138,7 +138,7 @@ class Lengths:
     # objects
 
     def object(self, shape: ObjectShape) -> int | None:
-        conditional = () if shape.conditions is None else shape.conditions.keys
+        conditional = {key for table in shape.conditions for key in table.keys}
         members: list[int] = []
         optional: list[int] = []
         for slot in shape.slots:
@@ -154,13 +154,14 @@ class Lengths:
             found = [
                 self._name_length(other.names) + length
                 for other in shape.others
-                if (length := self[other.witness[index]]) is not None
+                for mask, goal in other.witness
+                if mask >> index & 1 and (length := self[goal]) is not None
             ]
             if not found:
                 return None
             members.append(min(found))
-        if shape.conditions is not None:
-            extra = self._conditional_length(shape)
+        for table in shape.conditions:
+            extra = self._conditional_length(table)
             if extra is None:
                 return None
             members.extend(extra)
@@ -182,9 +183,8 @@ class Lengths:
         ]
         return min(found, default=None)
 
-    def _conditional_length(self, shape: ObjectShape) -> list[int] | None:
-        assert shape.conditions is not None
-        conditions, best = shape.conditions, None
+    def _conditional_length(self, conditions: Conditions) -> list[int] | None:
+        best = None
         for assignment in sorted(conditions.accepted):
             lengths: list[int] = []
             for key, classes, value in zip(conditions.keys, conditions.classes, assignment, strict=True):

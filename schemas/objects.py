@@ -43,7 +43,7 @@ class ObjectState:
         self.some: dict[Some, None] = {}
         self.least = 0
         self.most: int | None = None
-        self.conditions: Conditions | None = None
+        self.conditions: tuple[Conditions, ...] = ()
         self.residue: dict[Residue, None] = {}
 
     def copy(self) -> ObjectState:
@@ -170,15 +170,17 @@ class ObjectState:
         return True
 
     def absorb(self, choices: Sequence[Or]) -> list[Or]:
-        if self.conditions is not None or self.least or self.most is not None or self.some:
+        if self.least or self.most is not None or self.some:
             return list(choices)
         taken, left = conditions_of(self, choices)
-        self.conditions = taken
-        return left
+        if not left:
+            # Cases that are told apart later may decide members of a table, so the tables come last.
+            self.conditions = taken
+        return left or []
 
     def possible(self) -> bool:
         """False where no object is in the state, as far as a quick look tells."""
-        if self.conditions is not None and not self.conditions.accepted:
+        if not all(table.accepted for table in self.conditions):
             return False
         return (self.most is None or len(self.required) <= self.most) and not any(
             self.algebra.is_empty(self.goal(key)) for key in self.required
@@ -213,8 +215,8 @@ class ObjectState:
         names = dict.fromkeys((*self.members, *self.required, *self.forbidden))
         for region in (*self.every, *(some.region for some in self.some)):
             names.update(dict.fromkeys(sorted(region.names)))
-        if self.conditions is not None:
-            names.update(dict.fromkeys(self.conditions.keys))
+        for table in self.conditions:
+            names.update(dict.fromkeys(table.keys))
         return list(names)
 
     def _shape(self, names: Sequence[str]) -> ObjectShape | None:
@@ -232,7 +234,7 @@ class ObjectState:
         if not others and least > len(slots):
             return None
         some = tuple(self.some)
-        if any(all(not other.witness or other.witness[i] == NOTHING for other in others) for i in range(len(some))):
+        if any(not any(mask >> i & 1 for other in others for mask, _ in other.witness) for i in range(len(some))):
             return None
         most = None if self.most is None or (not others and self.most >= len(slots)) else self.most
         return ObjectShape(
@@ -242,7 +244,7 @@ class ObjectState:
             0 if least <= len(self.required) else least,
             most,
             self.conditions,
-            frozenset(self.residue),
+            residue=frozenset(self.residue),
         )
 
     def _others(self, names: Sequence[str]) -> Iterator[Others]:
@@ -263,7 +265,7 @@ class ObjectState:
                         split.append((part, matched))
             classes = split
         without = StringSet.literals(sorted(names)) if names else StringSet.NONE
-        joined: dict[tuple[GoalId, tuple[GoalId, ...]], StringSet] = {}
+        joined: dict[tuple[GoalId, tuple[tuple[int, GoalId], ...]], StringSet] = {}
         for language, matched in classes:
             own = [goal for region, goal in regions if _covers(region, matched)]
             goal = self.algebra.goals.conjunction(own)
@@ -272,17 +274,22 @@ class ObjectState:
             left = language & ~without if names else language
             if names and language != StringSet.ALL and _is_empty(left):
                 continue
-            witness = tuple(self._witness(some, goal, matched) for some in self.some)
+            witness = tuple(self._witnesses(goal, matched))
             known = joined.get((goal, witness))
             joined[goal, witness] = left if known is None else known | left
         for (goal, witness), language in joined.items():
             yield Others(language, goal, witness)
 
-    def _witness(self, some: Some, goal: GoalId, matched: frozenset[StringSet]) -> GoalId:
-        if not _covers(some.region, matched):
-            return NOTHING
-        joint = self.algebra.goals.conjunction((goal, some.goal))
-        return NOTHING if self.algebra.is_empty(joint) else joint
+    def _witnesses(self, goal: GoalId, matched: frozenset[StringSet]) -> Iterator[tuple[int, GoalId]]:
+        """Sets of witnesses that one member with a name of this class can be at once."""
+        found: list[tuple[int, GoalId]] = [(0, goal)]
+        for bit, some in enumerate(self.some):
+            if _covers(some.region, matched):
+                for mask, values in list(found):
+                    joint = self.algebra.goals.conjunction((values, some.goal))
+                    if not self.algebra.is_empty(joint):
+                        found.append((mask | 1 << bit, joint))
+        yield from found[1:]
 
 
 def _covers(region: Region, matched: frozenset[StringSet]) -> bool:

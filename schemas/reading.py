@@ -22,7 +22,7 @@ Alternative: TypeAlias = tuple[Formula, Evaluated]
 
 
 class Reader:
-    """Reads goals, each once. ``clash(kind, f, g)``: two formulas exclude each other, as far as that is cheap to see."""
+    """Reads goals, each once. ``clash(kind, f, g)``: two formulas exclude each other, if that is cheap to see."""
 
     def __init__(self, goals: Goals, clash: Callable[[Kind, Formula, Formula], bool]) -> None:
         self.goals = goals
@@ -206,11 +206,14 @@ class Reader:
     def _closed(self, node_id: NodeId) -> Formula:
         """The cluster at ``node_id`` without undeclared members, in whichever way its subschemas apply."""
         alternatives = self._alternatives(node_id, Mode.INSIDE, "object")
-        if alternatives is None:
-            plain = self._plain(node_id, Mode.INSIDE, "object")
-            declared = self._all_declared(node_id)
-            return conjunction((plain, self._closing(declared)))
-        return disjunction(conjunction((formula, self._closing(seen))) for formula, seen in alternatives)
+        if alternatives is not None:
+            closed = disjunction(conjunction((formula, self._closing(seen))) for formula, seen in alternatives)
+            if not self._clash("object", closed, True):
+                return closed
+        # What the schema demands stays allowed: where no object is left, close less, in the end nothing.
+        plain = self._plain(node_id, Mode.INSIDE, "object")
+        closed = conjunction((plain, self._closing(self._all_declared(node_id))))
+        return plain if self._clash("object", closed, True) else closed
 
     def _closing(self, seen: Evaluated) -> Formula:
         if seen.everything or seen.roomy or seen.unknown or not seen.declares:

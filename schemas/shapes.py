@@ -24,8 +24,8 @@ class Others:
 
     names: StringSet
     goal: GoalId
-    witness: tuple[GoalId, ...] = ()
-    """Per witness of the shape, the values (within ``goal``) of a member here that are one."""
+    witness: tuple[tuple[int, GoalId], ...] = ()
+    """Values (within ``goal``) that make a member here a witness: (bits of the witnesses of the shape, values)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,10 @@ class ObjectShape:
     """How many conditions of the form "some other member is …" there are."""
     least: int = 0
     most: int | None = None
-    conditions: Conditions | None = None
+    conditions: tuple[Conditions, ...] = ()
+    """They have no member in common."""
+    first: str | None = None
+    """The member that must come first: where the alternatives are too many to follow all of them at once."""
     residue: frozenset[Residue] = frozenset()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from schemas.compiled import Residue
 from schemas.lowering.guards import Guards, width
 from schemas.lowering.text import Condition, all_of, any_of, bits, when
-from schemas.shapes import ObjectShape, Others, Slot
+from schemas.shapes import Conditions, ObjectShape, Others, Slot
 
 if TYPE_CHECKING:
     from schemas.lowering.values import Lowering
@@ -30,7 +30,7 @@ class _Plan:
     counted: int = 0
     """Bits for undeclared members, behind those of the optional ones."""
     witnesses: tuple[int, int] = (0, 0)
-    guards: Guards | None = None
+    guards: list[Guards] = field(default_factory=list)
     least: int = 0
     most: int | None = None
     members: list[str] = field(default_factory=list)
@@ -41,8 +41,13 @@ class _Plan:
         return len(self.required) + len(self.optional)
 
     @property
+    def needed(self) -> int:
+        """Members that must come: the required ones and the witness."""
+        return len(self.required) + self.witnesses[1] - self.witnesses[0]
+
+    @property
     def all(self) -> str:
-        return bits(0, self.known + self.counted)
+        return bits(0, max(self.known + self.counted, self.witnesses[1]))
 
 
 def rule(lower: Lowering, shape: ObjectShape, path: str) -> str:
@@ -54,7 +59,7 @@ def rule(lower: Lowering, shape: ObjectShape, path: str) -> str:
     lower.shape_rules[shape] = name
     lower.note_all(shape.residue)
     plan = _plan(lower, shape, path)
-    if plan.guards is None and not plan.known and not plan.free and not plan.witnesses[1]:
+    if not (plan.guards or plan.known or plan.free or shape.witnesses):
         _only_others(lower, name, shape, plan, path)
     else:
         _any_order(lower, name, shape, plan, path)
@@ -62,7 +67,7 @@ def rule(lower: Lowering, shape: ObjectShape, path: str) -> str:
 
 
 def _plan(lower: Lowering, shape: ObjectShape, path: str) -> _Plan:
-    conditional = () if shape.conditions is None else shape.conditions.keys
+    conditional = {key for table in shape.conditions for key in table.keys}
     slots = [slot for slot in shape.slots if slot.key not in conditional and lower.exists(slot.goal)]
     plan = _Plan(
         required=[slot for slot in slots if slot.required],
@@ -75,8 +80,8 @@ def _plan(lower: Lowering, shape: ObjectShape, path: str) -> _Plan:
     _spill(lower, plan, shape, path)
     if plan.free and (plan.least or plan.most is not None):
         _forget_counts(lower, plan, path, f"of more than {PARAMETER_BITS} members")
-    if shape.witnesses and (plan.least or plan.most is not None):
-        _forget_counts(lower, plan, path, "beside a condition on undeclared members")
+    if shape.witnesses > 1 and (plan.least or plan.most is not None):
+        _forget_counts(lower, plan, path, "beside conditions on undeclared members")
     if plan.others and (plan.least or plan.most is not None):
         _count_others(lower, plan, shape, path)
     low = plan.known + plan.counted
@@ -86,15 +91,19 @@ def _plan(lower: Lowering, shape: ObjectShape, path: str) -> _Plan:
         lower.note(
             Residue(path, "additionalProperties", "a repeated undeclared member could replace the one that counts")
         )
-    if shape.conditions is not None:
-        classes = shape.conditions.classes
-        plan.guards = Guards(shape.conditions, lambda i, value: lower.exists(classes[i][value - 1]), low)
+    for table in shape.conditions:
+        plan.guards.append(_guards(lower, table, low))
+        low += width(table)
     return plan
+
+
+def _guards(lower: Lowering, table: Conditions, low: int) -> Guards:
+    return Guards(table, lambda i, value: lower.exists(table.classes[i][value - 1]), low)
 
 
 def _spill(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -> None:
     """Take bits away from the last optional members, then from the last required ones, until the parameter has room."""
-    room = PARAMETER_BITS - shape.witnesses - (0 if shape.conditions is None else width(shape.conditions))
+    room = PARAMETER_BITS - shape.witnesses - sum(map(width, shape.conditions))
     for group in (plan.optional, plan.required):
         spare = max(0, len(group) - max(0, plan.known - room))
         plan.free.extend(group[spare:])
@@ -114,14 +123,14 @@ def _forget_counts(lower: Lowering, plan: _Plan, path: str, why: str) -> None:
 
 def _count_others(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -> None:
     """Give undeclared members bits of their own, to be set one after the other."""
-    required = len(plan.required)
+    required = len(plan.required) + shape.witnesses
     needed = max(plan.least - required, 0 if plan.most is None else plan.most - required, 0)
     if needed > min(MAX_COUNTED, PARAMETER_BITS - plan.known - 8) and (
         plan.known or shape.witnesses or shape.conditions
     ):
         _forget_counts(lower, plan, path, "of undeclared members")
         return
-    if plan.least - required >= 2:
+    if plan.least - len(plan.required) >= 2:
         lower.note(Residue(path, "minProperties", "undeclared members that repeat a name count once"))
     plan.counted = needed
 
@@ -155,7 +164,7 @@ def _any_order(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path
     final = _final(plan)
     alternatives = ['"{" "}"'] if _holds_empty(shape, plan) else []
     if plan.members:
-        alternatives.append(f'"{{" {member}::0')
+        alternatives.append(_beginning(lower, shape, plan, path, member, after))
         text.rule(member, plan.members, parametric=True)
         ends = [when('"}"', final), when(f"{lower.comma()} {member}::_", any_of(plan.more))]
         text.rule(after, [end for end in ends if end is not None], parametric=True)
@@ -175,7 +184,7 @@ def _optional(lower: Lowering, plan: _Plan, after: str) -> None:
     low, high = len(plan.required), plan.known + plan.counted
     room: Condition = True
     if plan.most is not None:
-        spare = plan.most - low
+        spare = plan.most - plan.needed
         if spare <= 0:
             return
         if spare < high - low or plan.counted:
@@ -199,24 +208,30 @@ def _others(lower: Lowering, plan: _Plan, after: str, path: str) -> None:
     required, high = len(plan.required), plan.known + plan.counted
     room: Condition = True
     if plan.most is not None:
-        spare = plan.most - required
+        spare = plan.most - plan.needed
         if spare <= 0:
-            return
-        room = f"bit_count_lt({bits(required, high)}, {spare})"
+            room = False
+        room = False if spare <= 0 else f"bit_count_lt({bits(required, high)}, {spare})"
     for other in plan.others:
         head = f"{lower.keys(other.names, path)} {lower.symbol(other.goal)} {after}"
         for bit in range(plan.known, high):
             earlier: Condition = f"bit_set({bit - 1})" if bit > plan.known else True
-            plan.members.append(f"{head}::set_bit({bit}) %if {all_of((f'bit_clear({bit})', earlier, room))}")
+            member = when(f"{head}::set_bit({bit})", all_of((f"bit_clear({bit})", earlier, room)))
+            plan.members.extend([] if member is None else [member])
         if plan.most is None:
             full: Condition = f"bit_set({high - 1})" if plan.counted else True
-            plan.members.append(when(f"{head}::_", full) or "")
-        for index, goal in enumerate(other.witness):
+            member = when(f"{head}::_", full)
+            plan.members.extend([] if member is None else [member])
+        for mask, goal in other.witness:
             if lower.exists(goal):
-                bit = plan.witnesses[0] + index
+                unseen = all_of(
+                    f"bit_clear({bit})" for bit in range(*plan.witnesses) if mask >> (bit - plan.witnesses[0]) & 1
+                )
                 witness = f"{lower.keys(other.names, path)} {lower.symbol(goal)} {after}"
-                plan.members.append(f"{witness}::set_bit({bit}) %if bit_clear({bit})")
+                plan.members.append(f"{witness}::bit_or(0x{mask << plan.witnesses[0]:x}) %if {unseen}")
     plan.more.append(room)
+    if plan.witnesses[1] > plan.witnesses[0]:
+        plan.more.append(_not_full(*plan.witnesses))
 
 
 def _free(lower: Lowering, plan: _Plan, after: str) -> None:
@@ -226,34 +241,39 @@ def _free(lower: Lowering, plan: _Plan, after: str) -> None:
 
 
 def _conditional(lower: Lowering, shape: ObjectShape, plan: _Plan, after: str) -> None:
-    if plan.guards is None or shape.conditions is None:
-        return
-    for index, (key, classes) in enumerate(zip(shape.conditions.keys, shape.conditions.classes, strict=True)):
-        for value, goal in enumerate(classes, 1):
-            condition = plan.guards.add(index, value) if lower.exists(goal) else False
-            if condition is False:
-                continue
-            update = f"bit_or(0x{value << plan.guards.fields[index].low:x})"
-            alternative = when(f"{lower.key(key)} {lower.symbol(goal)} {after}::{update}", condition)
-            if alternative is not None:
-                plan.members.append(alternative)
-                plan.more.append(condition)
+    for table, guards in zip(shape.conditions, plan.guards, strict=True):
+        for index, (key, classes) in enumerate(zip(table.keys, table.classes, strict=True)):
+            for value, goal in enumerate(classes, 1):
+                condition = guards.add(index, value) if lower.exists(goal) else False
+                update = f"bit_or(0x{value << guards.fields[index].low:x})"
+                if condition is not False:
+                    member = f"{lower.key(key)} {lower.symbol(goal)} {after}::{update} %if {condition}"
+                    plan.members.append(member)
+                    plan.more.append(condition)
 
 
 def _final(plan: _Plan) -> Condition:
     parts: list[Condition] = []
     if plan.required:
         parts.append(f"is_ones({bits(0, len(plan.required))})" if len(plan.required) > 1 else "bit_set(0)")
-    if plan.least > len(plan.required):
+    if plan.least > plan.needed:
         parts.append(f"bit_count_ge({plan.all}, {plan.least})")
     if plan.witnesses[1] > plan.witnesses[0]:
         parts.append(f"is_ones({bits(*plan.witnesses)})")
-    if plan.guards is not None:
-        parts.append(plan.guards.final())
+    parts.extend(guards.final() for guards in plan.guards)
     return all_of(parts)
 
 
 def _holds_empty(shape: ObjectShape, plan: _Plan) -> bool:
     if plan.required or plan.least or shape.witnesses or any(slot.required for slot in plan.free):
         return False
-    return plan.guards is None or plan.guards.accepts_empty
+    return all(guards.accepts_empty for guards in plan.guards)
+
+
+def _beginning(lower: Lowering, shape: ObjectShape, plan: _Plan, path: str, member: str, after: str) -> str:
+    for bit, slot in enumerate(plan.required):
+        if slot.key == shape.first:
+            why = f"{slot.key!r} comes first: the alternatives are too many to follow all at once"
+            lower.narrowings[Residue(path, "anyOf", why)] = None
+            return f'"{{" {lower.key(slot.key)} {lower.symbol(slot.goal)} {after}::0x{1 << bit:x}'
+    return f'"{{" {member}::0'

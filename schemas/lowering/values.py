@@ -31,6 +31,7 @@ class Lowering:
         self.goals = lengths.algebra.goals
         self.text = Text()
         self.residue: dict[Residue, None] = {}
+        self.narrowings: dict[Residue, None] = {}
         self.shape_rules: dict[object, str | None] = {}
         self._symbols: dict[GoalId, str] = {}
         self._keys: dict[str, str] = {}
