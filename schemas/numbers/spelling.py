@@ -217,12 +217,8 @@ def _decimals(side: Region, step: Fraction) -> Pattern | None:
     if high <= cap:
         decimals = numbers(low, high, Tail(places, ZEROS))
     else:
-        decimals = either(
-            [
-                numbers(Fraction(least), Fraction(most), Tail(0, 0)),
-                numbers(low, min(high, cap), Tail(places, ZEROS, required=True)),
-            ]
-        )
+        broken = numbers(low, min(high, cap), Tail(places, ZEROS, required=True))
+        decimals = either([*_whole(least, most, least, min(most, EXACT)), broken])
     small: list[Pattern | None] = []
     for power in range(1, places + 1):
         lowest = Fraction(1, 10**power)
@@ -277,7 +273,9 @@ def _periodic(side: Region, term: Lattice, plain: bool) -> list[Part]:
         spelled = numbers(low, high, Tail(places, ZEROS))
     else:
         bare = numbers(low, min(high, top), Tail(0, 0))
-        spelled = either([bare, numbers(low, min(high, cap), Tail(places, ZEROS, required=True))])
+        pointed = numbers(low, min(high, Fraction(EXACT)), Tail(0, ZEROS, required=True))
+        broken = numbers(low, min(high, cap), Tail(places, ZEROS, required=True)) if places else None
+        spelled = either([bare, pointed, broken])
     return [] if spelled is None else [Part((spelled, *every), none) for none in exceptions]
 
 
@@ -338,9 +336,15 @@ _SEVENTEEN = "[0-9]+|" + "|".join(rf"[0-9]{{{n}}}\.[0-9]{{1,{_PRINTED + 2 - n}}}
 
 
 def _rounded_to_multiples(places: int) -> Pattern:
-    """Sixteen or seventeen digits so near to a decimal with ``places`` digits that they may read as it."""
-    return "|".join(
-        rf"[0-9]{{{n}}}\.[0-9]{{{places}}}(?:0{{{rest}}}|9{{{rest}}})[0-9]{{1,2}}"
-        for n in range(1, _PRINTED + 1)
-        if (rest := _PRINTED - n - places) >= 0
-    )
+    """Sixteen or seventeen digits so near to a decimal with ``places`` digits that they may read as it.
+
+    Half the distance of doubles is at most 1.11 units of the sixteenth digit, and one only from a leading 9 on.
+    """
+    found = []
+    for whole in range(1, _PRINTED + 1):
+        rest = _PRINTED - whole - places
+        if rest >= 0:
+            found.append(rf"[0-9]{{{whole}}}\.[0-9]{{{places}}}(?:0{{{rest + 1}}}|9{{{rest + 1}}})[0-9]")
+            nine = "9" + free(whole - 1, whole - 1)
+            found.append(rf"{nine}\.[0-9]{{{places}}}(?:0{{{rest}}}[01]|9{{{rest}}}[89])[0-9]?")
+    return "|".join(found)
