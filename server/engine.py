@@ -18,7 +18,7 @@ from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
 from vllm.v1.engine.exceptions import EngineGenerateError
 
-from decoding.engine.arguments import EngineArgumentError, engine_args
+from decoding.engine.arguments import EngineArgumentError, engine_config
 from decoding.engine.counters import CounterLogger, EngineCounters
 from server.engine_client import EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 from server.threads import in_thread
@@ -73,14 +73,14 @@ class VllmEngine:
             return counters[-1]
 
         def load() -> AsyncLLM:
-            arguments = engine_args(
+            config = engine_config(
                 model,
                 served_names,
                 max_model_len=max_model_len,
                 tensor_parallel_size=tensor_parallel_size,
                 extra=extra,
             )
-            return AsyncLLM.from_engine_args(arguments, stat_loggers=[counter_logger])
+            return AsyncLLM.from_vllm_config(config, stat_loggers=[counter_logger])
 
         try:
             llm = await in_thread(load)
@@ -275,9 +275,9 @@ class VllmEngine:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of an error that says something, without the type's name in front where it has a message."""
+    """The first line of an error that says something, without what pydantic puts around it."""
     for line in str(error).splitlines():
-        text = line.strip()
+        text = re.sub(r"^Value error, | \[type=.*$", "", line.strip())
         if text and not re.fullmatch(r"\d+ validation errors? for \w+", text):
             return text
     return type(error).__name__

@@ -20,6 +20,7 @@ import uvicorn
 import uvloop
 from fastapi import FastAPI
 
+from decoding import formats
 from server.app import create_app
 from server.embedded import EMBEDDED_NAME, EmbeddedModelError, prepare
 from server.logs import LOGGER, ConsoleOutput, configure
@@ -138,10 +139,7 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
         engine = await _load(settings, started, output)
     finally:
         beat.cancel()
-    try:
-        await app.state.on_engine(engine)
-    except ValueError as error:
-        raise StartError(f"--tool-format {settings.tool_format}: {error}") from error
+    await app.state.on_engine(engine)
     output.forward_problems = True
     host, port = listener.getsockname()[:2]
     LOGGER.info(
@@ -175,6 +173,7 @@ async def _load(settings: Settings, started: float, output: ConsoleOutput) -> Vl
         report(f"looking for the model {given}")
         model = await in_thread(lambda: check_model(given))
         names = settings.served_model_name or (given if model == given else Path(model).name,)
+    _check_format(settings.tool_format)
     report("loading vLLM")
     try:
         module: Any = await in_thread(_import_engine)
@@ -197,6 +196,15 @@ async def _load(settings: Settings, started: float, output: ConsoleOutput) -> Vl
         reason = explain(str(error), output.lines())
         raise StartError(_with_details(f"the engine did not start: {reason}", settings, output)) from error
     return engine
+
+
+def _check_format(name: str) -> None:
+    """Before minutes are spent on loading. Raises StartError."""
+    if name != "auto":
+        try:
+            formats.get(name)
+        except ValueError as error:
+            raise StartError(f"--tool-format {name}: {error}") from error
 
 
 def _import_engine() -> Any:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
+from vllm.config import VllmConfig
 from vllm.engine.arg_utils import AsyncEngineArgs
 from vllm.platforms import current_platform
 from vllm.utils.argparse_utils import FlexibleArgumentParser
+
+from decoding.engine.scheduler import scheduler_path
 
 #: Two cores and a small model are the measure: short prefill steps, so that running answers are not held up by a long
 #: prompt, a cache that leaves the machine usable, and no compilation, which takes minutes and gains little.
@@ -49,15 +52,18 @@ class _Parser(FlexibleArgumentParser):  # type: ignore[misc]
         raise EngineArgumentError(f"vLLM does not take these options: {message}")
 
 
-def engine_args(
+def engine_config(
     model: str,
     served_names: Sequence[str],
     *,
     max_model_len: int | None = None,
     tensor_parallel_size: int = 1,
     extra: Sequence[str] = (),
-) -> AsyncEngineArgs:
-    """Arguments for ``AsyncLLM``. ``extra`` are options as on vLLM's command line. Raises EngineArgumentError."""
+) -> VllmConfig:
+    """The engine's configuration. ``extra`` are options as on vLLM's command line.
+
+    Raises EngineArgumentError, and what vLLM raises for a model or values that do not fit.
+    """
     _check(extra)
     argv = ["--model", model, "--served-model-name", *served_names]
     argv += ["--tensor-parallel-size", str(tensor_parallel_size)]
@@ -67,7 +73,11 @@ def engine_args(
         argv += CPU_DEFAULTS
     parser = AsyncEngineArgs.add_cli_args(_Parser(prog="vllm", add_help=False))
     # argparse lets the last one win: the user's options stand over the defaults.
-    return AsyncEngineArgs.from_cli_args(parser.parse_args([*argv, *FIXED, *extra]))
+    arguments = AsyncEngineArgs.from_cli_args(parser.parse_args([*argv, *FIXED, *extra]))
+    config = arguments.create_engine_config()
+    # Only now is it known which of vLLM's two schedulers is to be extended.
+    config.scheduler_config.scheduler_cls = scheduler_path(bool(config.scheduler_config.async_scheduling))
+    return config
 
 
 def _check(extra: Sequence[str]) -> None:
