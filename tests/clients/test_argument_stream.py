@@ -26,7 +26,7 @@ ESSAY = LoadTool(
     },
     "Write an essay about the sea.",
 )
-MARKUP = ("<tool_call>", "</tool_call>", "<|im_end|>", "<|im_start|>", '"arguments":')
+MARKUP = ("```tool", "<tool_call>", "</tool_call>", "<|im_end|>", "<|im_start|>")
 
 
 def test_a_long_string_arrives_in_many_fragments_from_the_start(http: httpx2.Client, model: str) -> None:

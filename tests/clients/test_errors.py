@@ -95,7 +95,7 @@ ROWS: dict[str, Row] = {
         with_schema(a={"allOf": [{"type": "string"}, {"type": "integer"}]}),
         "tools[0].function.parameters",
         "invalid_function_parameters",
-        "/properties/a",
+        "unsatisfiable",
     ),
     "unresolvable $ref": Row(
         with_schema(a={"$ref": "#/$defs/nowhere"}),
