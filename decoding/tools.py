@@ -85,7 +85,7 @@ def declares_nothing(schema: Mapping[str, Any]) -> bool:
     """Whether a tool with this schema takes no arguments: ``{}`` is valid, and neither the root nor anything that
     applies to the root (``$ref``, ``allOf`` and the other applicators) declares, patterns or requires a member, lists
     values, or opens ``additionalProperties`` (absent or false)."""
-    for part in _root_parts(schema, schema, set()):
+    for part in _root_parts(schema):
         if part is None:
             return False
         if any(part.get(key) for key in ("properties", "patternProperties", "required", "dependentRequired")):
@@ -95,8 +95,9 @@ def declares_nothing(schema: Mapping[str, Any]) -> bool:
         if any(part.get(key, False) is not False for key in ("additionalProperties", "unevaluatedProperties")):
             return False
     try:
+        # Offline: a reference must never make the server fetch anything.
         return bool(jsonschema_rs.validator_for(dict(schema), offline=True).is_valid({}))
-    except (ValueError, jsonschema_rs.ReferencingError):
+    except (ValueError, TypeError, RecursionError, jsonschema_rs.ReferencingError):
         return False
 
 
@@ -105,26 +106,24 @@ _SINGLE = ("not", "if", "then", "else")
 _NAMED = ("dependentSchemas", "dependencies")
 
 
-def _root_parts(schema: Any, root: Mapping[str, Any], seen: set[int]) -> Iterator[Mapping[str, Any] | None]:
+def _root_parts(root: Mapping[str, Any]) -> Iterator[Mapping[str, Any] | None]:
     """The object schemas that apply to the root value; ``None`` for what cannot be followed."""
-    if isinstance(schema, bool) or id(schema) in seen:
-        return
-    if not isinstance(schema, Mapping):
-        yield None
-        return
-    seen.add(id(schema))
-    yield schema
-    if "$ref" in schema:
-        yield from _root_parts(_resolve(schema["$ref"], root), root, seen)
-    for key in _BRANCHES:
-        for branch in _list(schema.get(key)):
-            yield from _root_parts(branch, root, seen)
-    for key in _SINGLE:
-        if key in schema:
-            yield from _root_parts(schema[key], root, seen)
-    for key in _NAMED:
-        if schema.get(key):
+    seen: set[int] = set()
+    waiting: list[Any] = [root]
+    while waiting:
+        schema = waiting.pop()
+        if isinstance(schema, bool) or id(schema) in seen:
+            continue
+        seen.add(id(schema))
+        if not isinstance(schema, Mapping) or any(schema.get(key) for key in _NAMED):
             yield None
+            continue
+        yield schema
+        if "$ref" in schema:
+            waiting.append(_resolve(schema["$ref"], root))
+        for key in _BRANCHES:
+            waiting.extend(_list(schema.get(key)))
+        waiting.extend(schema[key] for key in _SINGLE if key in schema)
 
 
 def _resolve(ref: Any, root: Mapping[str, Any]) -> Any:
@@ -143,12 +142,17 @@ def _resolve(ref: Any, root: Mapping[str, Any]) -> Any:
     return target
 
 
-def _refers_to_root(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        if value.get("$ref") == "#" or "$recursiveRef" in value or "$dynamicRef" in value:
-            return True
-        return any(_refers_to_root(item) for item in value.values())
-    return isinstance(value, list) and any(_refers_to_root(item) for item in value)
+def _refers_to_root(schema: Mapping[str, Any]) -> bool:
+    waiting: list[Any] = [schema]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            if value.get("$ref") == "#" or "$recursiveRef" in value or "$dynamicRef" in value:
+                return True
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return False
 
 
 def _list(value: Any) -> list[Any]:
@@ -162,13 +166,16 @@ def tool_from_wire(tool: Mapping[str, Any], *, undeclared: Undeclared = "forbid"
     if tool.get("type", "function") != "function" or not isinstance(function, Mapping):
         raise ValueError("a tool is {'type': 'function', 'function': {'name': …, 'parameters': …}}")
     parameters = function.get("parameters")
-    schema = argument_schema(parameters)
+    try:
+        schema = json.dumps(argument_schema(parameters))
+    except RecursionError:
+        raise SchemaError("", "", "the schema is over the limit of nesting") from None
     return Tool(
         name=str(function.get("name", "")),
         description=function.get("description") or "",
         parameters=NO_ARGUMENTS_AS_SHOWN if parameters is None else parameters,
         strict=function.get("strict"),
-        compiled=_compile(json.dumps(schema), undeclared),
+        compiled=_compile(schema, undeclared),
     )
 
 

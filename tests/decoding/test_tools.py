@@ -125,6 +125,17 @@ def test_a_faulty_schema_that_declares_nothing_is_refused(schema: dict[str, Any]
         compile_schema(argument_schema(schema))
 
 
+def test_deep_schemas_are_no_accident() -> None:
+    arrays: dict[str, Any] = {"type": "string"}
+    branches: dict[str, Any] = {"type": "object"}
+    for _ in range(10_000):
+        arrays, branches = {"type": "array", "items": arrays}, {"allOf": [branches]}
+    for deep in ({"properties": {"a": arrays}}, branches):
+        assert argument_schema(deep)["type"] == "object"
+        with pytest.raises(SchemaError, match="limit"):
+            tool_from_wire({"type": "function", "function": {"name": "deep", "parameters": deep}})
+
+
 def test_nothing_left_behind_a_reference_is_refused() -> None:
     with pytest.raises(SchemaError):
         compile_schema(argument_schema({"$ref": "#/$defs/A", "$defs": {"A": {"type": "string"}}}))
