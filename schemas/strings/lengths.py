@@ -37,7 +37,7 @@ def _lengths(node: Regex) -> tuple[Progression, ...]:
                 total = _kept([_sum(left, right) for left in total for right in _lengths(part)])
             return total
         case Repeat():
-            return _kept([_times(known, node.low, node.high) for known in _lengths(node.inner)])
+            return _kept([total for known in _lengths(node.inner) for total in _times(known, node.low, node.high)])
     return ((0, 1, 0),)
 
 
@@ -60,11 +60,15 @@ def _single(known: Progression) -> bool:
     return known[0] == known[2]
 
 
-def _times(known: Progression, low: int, high: int | None) -> Progression:
+def _times(known: Progression, low: int, high: int | None) -> list[Progression]:
     first, step, last = known
     if _single(known):
-        return first * low, max(first, 1), None if high is None else first * high
-    # All of them with the same step: from low times the first to low times the last, more rounds only add to it.
-    if low == 0:
-        return (first, step, last) if high != 0 else (0, 1, 0)
-    return first * low, step, None if last is None else last * low
+        return [(first * low, max(first, 1), None if high is None else first * high)]
+    once = max(low, 1)
+    found = [(first * once, step, None if last is None else last * once)]
+    if step == 1 and last is not None:
+        # From this many rounds on, one more leaves no gap.
+        dense = max(once, -(-(first - 1) // (last - first)))
+        if high is None or dense <= high:
+            found.append((first * dense, 1, None if high is None else last * high))
+    return found

@@ -1,0 +1,72 @@
+"""What the lexer cannot bear is replaced by a superset of it; everything else stays as it is."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from schemas.strings import Language
+from schemas.strings.determinise import determinised
+from schemas.strings.probe import suspicious
+from tests.schemas.strings.lexer import accepts, matcher, spelled
+
+_pattern, _length = Language.pattern, Language.length
+
+BORNE = [
+    _pattern(r"^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)(?=.*[\W_]).{8,}$"),
+    _pattern(r"^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z\d@$!%*?&]{8,}$"),
+    _pattern(r"^(?!.*--)[a-z0-9-]{1,63}$"),
+    _pattern(r"^(?:\S+\s+){0,99}\S+$"),
+    _pattern(r"^[^@]+@[^@]+\.[a-z]{2,}$") & _length(3, 254),
+    ~Language.literals(f"name_{n}" for n in range(100)) & _length(1, 64),
+    _pattern("[a-z]{1,129}"),
+]
+
+
+@pytest.mark.parametrize("language", BORNE)
+def test_what_real_schemas_use_stays_exact(language: Language) -> None:
+    found, reason = language.affordable()
+    assert reason is None
+    start = matcher(found.terminal())
+    rng = random.Random(1)
+    for _ in range(10):
+        member = language.sample(rng)
+        assert found.contains(member)
+        assert accepts(start, spelled(member, rng))
+    for text in ("", "a", "a--b", "name_7", "no member\n"):
+        assert found.contains(text) == language.contains(text)
+        assert accepts(start, spelled(text, rng)) == language.contains(text)
+
+
+@pytest.mark.parametrize(
+    "language",
+    [
+        _pattern(r"^(?:\S+\s+){0,99}\S+$") & _length(0, 500),
+        _pattern(r"^(.{1,63}\.){1,127}x$") & _pattern(r"^(?:\S+\s+){0,99}\S+$"),
+    ],
+)
+def test_what_would_explode_becomes_a_superset_with_a_reason(language: Language) -> None:
+    found, reason = language.affordable()
+    assert reason
+    rng = random.Random(1)
+    for _ in range(10):
+        assert found.contains(language.sample(rng))
+    assert found.affordable() == (found, None)
+
+
+def test_simple_forms_are_not_measured() -> None:
+    simple = ["^[a-z]{1,255}$", "^x-", "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{12}$", "^(a|b)*$", r"^\d{4}-\d\d-\d\d$"]
+    assert not any(suspicious(_pattern(text).regex) for text in simple)
+    assert not suspicious((~Language.literals(["a", "b"]) & _length(0, 64)).regex)
+    assert suspicious((_pattern("a.*b") & _length(0, 64)).regex)
+    assert suspicious(_pattern("^.*a.{12}$").regex)
+
+
+def test_small_automata_are_written_out() -> None:
+    language = _pattern(r"^(?!.*--)[a-z-]{1,63}$")
+    written = determinised(language.regex)
+    assert written != language.regex
+    assert len(Language(written).terminal()) < len(language.terminal())
+    for text in ("a", "a-b", "a--b", "-", "", "a" * 63, "a" * 64):
+        assert Language(written).contains(text) == language.contains(text)
