@@ -193,8 +193,12 @@ class Compiler:
 def _text(source: Schema | None) -> bytes:
     try:
         return orjson.dumps(source)
-    except TypeError:  # an integer beyond 64 bits
+    except TypeError:  # an integer beyond 64 bits, or nesting beyond orjson's limit
+        pass
+    try:
         return json.dumps(source).encode()
+    except RecursionError:
+        raise SchemaError("", "", "over the limit of nesting") from None
 
 
 def _weight(key: _Key, outcome: Outcome) -> int:

@@ -99,3 +99,15 @@ def test_an_answer_of_ours_can_be_sent_back(stub: Stub) -> None:
         results = [result(made_call["id"]) for made_call in message.get("tool_calls", ())]
         response = stub.chat(messages=[HI, message, *results, HI], tools=TOOLS)
         assert response.status_code == 200, response.text
+
+
+@pytest.mark.parametrize("arguments", ["", "[" * 100_000, '{"a":' * 5000, "null", '"x"', "\x00", "{" + "\ud83d" + "}"])
+def test_arguments_that_are_no_json_object(stub: Stub, arguments: str) -> None:
+    """e1: a conversation must not be lost for one broken call in it."""
+    stub.engine.max_model_len, kept = 10**6, stub.engine.max_model_len
+    try:
+        messages = [HI, asked(made(arguments=arguments.encode("utf-8", "replace").decode())), result()]
+        response = stub.chat(messages=messages, tools=TOOLS)
+    finally:
+        stub.engine.max_model_len = kept
+    assert response.status_code == 200, response.text[:1000]

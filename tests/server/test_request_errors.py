@@ -28,6 +28,13 @@ def result(call_id: str = "a", content: Any = "ok") -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id, "content": content}
 
 
+def nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "object", "properties": {"x": {"$ref": "http://example.com/"}}}
+    for _ in range(levels // 2 - 3):
+        schema = {"properties": {"a": schema}}
+    return schema
+
+
 # (fields of the request, param, code, a piece of the message)
 ROWS: dict[str, tuple[dict[str, Any], str | None, str | None, str]] = {
     # tools
@@ -66,6 +73,15 @@ ROWS: dict[str, tuple[dict[str, Any], str | None, str | None, str]] = {
     "schema no schema": (
         {"tools": [function(parameters={"type": "object", "properties": {"a": {"type": "strnig"}}})]},
         "tools[0].function.parameters", "invalid_function_parameters", "/properties/a"),
+    "schema nested deeply": (
+        {"tools": [function(parameters=nested(800))]},
+        "tools[0].function.parameters", "invalid_function_parameters", "Invalid schema for function 'f'"),
+    "schema nested less deeply": (
+        {"tools": [function(parameters=nested(300))]},
+        "tools[0].function.parameters", "invalid_function_parameters", "Invalid schema for function 'f'"),
+    "response_format nested deeply": (
+        {"response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": nested(800)}}},
+        "response_format", None, "Invalid schema for response_format"),
     # tool_choice
     "required without tools": (
         {"tool_choice": "required"}, "tool_choice", None, "only allowed when 'tools' are specified"),
