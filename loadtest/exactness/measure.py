@@ -85,6 +85,8 @@ def measure(
     grammar = _compile(record["schema"], name, outcome)
     if isinstance(grammar, Refusal):
         outcome.refusal = grammar
+        if grammar.kind == "unsatisfiable":
+            _contradict(record, outcome)
         return outcome
     stage("matcher")
     byte_matcher = llguidance.LLMatcher(byte_tokenizer(), grammar.source, log_level=0)
@@ -111,6 +113,13 @@ def measure(
             outcome.first_mask_us = max(outcome.first_mask_us, times[0] / 1000)
             outcome.mask_ns.extend(times[1:])
     return outcome
+
+
+def _contradict(record: Record, outcome: Outcome) -> None:
+    judge = Judge(record["schema"])
+    for index, test in enumerate(record["tests"]):
+        if test["valid"] and judge.usable and not judge.faults(test["data"]):
+            outcome.note("called unsatisfiable, but valid", index, json.dumps(test["data"]).encode(), "")
 
 
 def _compile(schema: Json, name: CompilerName, outcome: Outcome) -> Grammar | Refusal:

