@@ -163,9 +163,8 @@ class ArrayState:
             rest = NOTHING
         while prefix and prefix[-1] == rest and not any(index >= len(prefix) for index, _ in self.matching):
             prefix.pop()
-        negate = self.algebra.goals.negate
         contains = tuple(
-            Contains(index, goal, negate(goal) if high is not None else NOTHING, low, high)
+            Contains(index, goal, low, high)
             for (index, goal), (low, high) in self.matching.items()
             if low or high is not None
         )

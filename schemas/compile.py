@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-import llguidance
-
 from schemas.algebra import Algebra
 from schemas.cache import Cache, text_key
 from schemas.compiled import CompiledSchema, Residue
 from schemas.document import load, validator_for
+from schemas.engine import engine_error
 from schemas.errors import SchemaError
-from schemas.goals import Goals, Mode
+from schemas.goals import GoalId, Goals, Mode
 from schemas.lengths import Lengths
 from schemas.limits import Limits
 from schemas.lowering import Lowering
@@ -61,9 +60,7 @@ def _compile(schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limi
     if lengths[root] is None and undeclared == "forbid":
         return replace(_compile(schema, "allow", limits), key=f"{meaning}-{undeclared}")
     length = lengths.check(root)
-    lowering = Lowering(lengths)
-    grammar = lowering.run(root)
-    _check(grammar)
+    lowering, grammar = _lowered(lengths, root)
     compiled = CompiledSchema(
         schema,
         grammar,
@@ -77,11 +74,15 @@ def _compile(schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limi
     return compiled
 
 
-def _check(grammar: str) -> None:
-    """The grammar engine must take the text: what it refuses would fail in the middle of a request."""
-    error = llguidance.LLMatcher.validate_grammar(llguidance.grammar_from("grammar", grammar))
-    if error:
-        raise SchemaError("", "", f"over a limit of the grammar engine: {error.splitlines()[0]}")
+def _lowered(lengths: Lengths, root: GoalId) -> tuple[Lowering, str]:
+    """A grammar that the engine takes: what it refuses would fail in the middle of a request."""
+    for plainly in (False, True):
+        lowering = Lowering(lengths, plainly=plainly)
+        grammar = lowering.run(root)
+        error = engine_error(grammar)
+        if error is None:
+            return lowering, grammar
+    raise SchemaError("", "", f"over a limit of the grammar engine: {error}")
 
 
 __all__ = ["DEFAULT_LIMITS", "Residue", "Undeclared", "compile_schema"]

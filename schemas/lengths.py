@@ -90,7 +90,7 @@ class Lengths:
         if not shape.contains:
             return None
         if shape not in self._machines:
-            self._machines[shape] = machine(shape, self.algebra.goals)
+            self._machines[shape] = machine(shape, self.algebra)
         return self._machines[shape]
 
     def _best(self, goal: GoalId) -> int | None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import TypeAlias
 
-from schemas.goals import NOTHING, GoalId, Goals
+from schemas.algebra import Algebra
+from schemas.goals import GoalId
 from schemas.shapes import ArrayShape, Contains
 
 State: TypeAlias = tuple[int, tuple[int, ...]]
 """How many items there were (no more than tell anything) and, per ``contains``, how many of them matched."""
 
-MAX_STATES = 1200
+MAX_STEPS = 4000
+"""Steps of one machine, each an alternative in the grammar."""
+MAX_CLASSES = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,26 +26,52 @@ class Machine:
     final: tuple[bool, ...]
 
 
-def machine(shape: ArrayShape, goals: Goals) -> Machine | None:
-    """``None`` where it would have more than :data:`MAX_STATES` states."""
+def machine(shape: ArrayShape, algebra: Algebra) -> Machine | None:
+    """``None`` where it would be over :data:`MAX_STEPS` or :data:`MAX_CLASSES`."""
+    classes: dict[GoalId, list[tuple[GoalId, int]]] = {}
+    for base in dict.fromkeys((*shape.prefix, shape.rest)):
+        split = _split(base, shape.contains, algebra)
+        if split is None:
+            return None
+        classes[base] = split
     start: State = (0, (0,) * len(shape.contains))
     numbers = {start: 0}
     order = [start]
     steps: list[tuple[tuple[GoalId, int], ...]] = []
+    total = 0
     for state in order:  # grows while it is walked
         found: dict[tuple[GoalId, int], None] = {}
-        for goal, target in _steps(shape, state, goals):
-            if goal == NOTHING:
-                continue
+        for goal, target in _steps(shape, state, classes):
             if target not in numbers:
-                if len(order) >= MAX_STATES:
-                    return None
                 numbers[target] = len(order)
                 order.append(target)
             found[goal, numbers[target]] = None
         steps.append(tuple(found))
-        goals.spend(4 + len(found))
+        total += len(found)
+        algebra.goals.spend(4 + len(found))
+        if total > MAX_STEPS:
+            return None
     return Machine(tuple(steps), tuple(_is_final(shape, state) for state in order))
+
+
+def _split(base: GoalId, contains: tuple[Contains, ...], algebra: Algebra) -> list[tuple[GoalId, int]] | None:
+    """Classes of items and which ``contains`` they match, as bits.
+
+    What an item does not match needs a complement only where an upper bound looks; where complements are cheap they
+    keep the classes apart, and few.
+    """
+    classes = [(base, 0)]
+    for bit, part in enumerate(contains):
+        apart = part.most is not None or algebra.reader.is_scalar(part.goal)
+        split: list[tuple[GoalId, int]] = []
+        for goal, mask in classes:
+            hit = algebra.goals.conjunction((goal, part.goal))
+            miss = algebra.goals.conjunction((goal, algebra.goals.negate(part.goal))) if apart else goal
+            split.extend((g, m) for g, m in ((hit, mask | 1 << bit), (miss, mask)) if not algebra.is_empty(g))
+        classes = split
+        if len(classes) > MAX_CLASSES:
+            return None
+    return classes
 
 
 def _is_final(shape: ArrayShape, state: State) -> bool:
@@ -53,29 +81,21 @@ def _is_final(shape: ArrayShape, state: State) -> bool:
     )
 
 
-def _steps(shape: ArrayShape, state: State, goals: Goals) -> Iterator[tuple[GoalId, State]]:
+def _steps(
+    shape: ArrayShape, state: State, classes: dict[GoalId, list[tuple[GoalId, int]]]
+) -> Iterator[tuple[GoalId, State]]:
     count, matched = state
     if shape.most is not None and count >= shape.most:
         return
     base = shape.prefix[count] if count < len(shape.prefix) else shape.rest
     told_apart = max([1, len(shape.prefix), shape.least, *(part.index for part in shape.contains)])
     following = count + 1 if shape.most is not None else min(count + 1, told_apart)
-    options = [list(_options(part, number, count)) for part, number in zip(shape.contains, matched, strict=True)]
-    for choice in product(*options):
-        goal = goals.conjunction((base, *(extra for extra, _ in choice)))
-        yield goal, (following, tuple(number for _, number in choice))
-
-
-def _options(part: Contains, number: int, count: int) -> Iterator[tuple[GoalId, int]]:
-    """The item matches (the goal, one more) or is not counted (its complement only where an upper bound looks)."""
-    anything = 1
-    if count < part.index:
-        yield anything, number
-    elif part.most is None:
-        yield anything, number
-        if number < part.least:
-            yield part.goal, number + 1
-    else:
-        yield part.miss, number
-        if number < part.most:
-            yield part.goal, number + 1
+    for goal, mask in classes[base]:
+        numbers = list(matched)
+        for bit, part in enumerate(shape.contains):
+            if mask >> bit & 1 and count >= part.index:
+                numbers[bit] += 1
+                if part.most is None:
+                    numbers[bit] = min(numbers[bit], part.least)
+        if all(part.most is None or number <= part.most for part, number in zip(shape.contains, numbers, strict=True)):
+            yield goal, (following, tuple(numbers))

@@ -58,11 +58,10 @@ class ObjectShape:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """Between ``least`` and ``most`` items from ``index`` on are in ``goal``; ``miss`` is its complement."""
+    """Between ``least`` and ``most`` items from ``index`` on are in ``goal``."""
 
     index: int
     goal: GoalId
-    miss: GoalId
     least: int
     most: int | None
 

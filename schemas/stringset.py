@@ -131,12 +131,20 @@ class StringSet:
             return Language.literals(self.words)
         return self.others & ~Language.literals(self.words) if self.words else self.others
 
+    def is_plain(self) -> bool:
+        """No intersection or complement of patterns in it."""
+        return self.others is None or self.others == Language.ALL or self.others.regex.facts.plain
+
+    def unrestricted(self) -> StringSet:
+        """All strings but the words that are left out."""
+        return StringSet(self.words, Language.ALL)
+
     def affordable(self) -> tuple[StringSet, str | None]:
         """The set, or a superset whose terminal the lexer of llguidance bears, and then the reason."""
         if self.others is None or self.others == Language.ALL:
             return self, None
-        language, reason = self.others.affordable()
-        return StringSet(self.words, language), reason
+        language, reason = self.language().affordable()
+        return StringSet.of(language), reason
 
     def terminal(self) -> str:
         """A Lark terminal expression (llguidance) for the JSON texts of the members, quotes included."""

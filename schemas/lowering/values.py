@@ -25,7 +25,9 @@ COMMA = "/, ?/"
 class Lowering:
     """One grammar. Goals become rules when they are first asked for; a queue keeps the recursion flat."""
 
-    def __init__(self, lengths: Lengths) -> None:
+    def __init__(self, lengths: Lengths, *, plainly: bool = False) -> None:
+        """``plainly``: widen string sets that are no plain regular expression, because the lexer gave up on them."""
+        self._plainly = plainly
         self.lengths = lengths
         self.algebra = lengths.algebra
         self.goals = lengths.algebra.goals
@@ -119,6 +121,8 @@ class Lowering:
     def strings(self, strings: StringSet, path: str) -> str:
         """The terminal expression of ``strings``, or of a superset where that would be too much for the lexer."""
         bearable, reason = strings.affordable()
+        if reason is None and self._plainly and not strings.is_plain():
+            bearable, reason = strings.unrestricted(), "together with the others it is too much for the lexer"
         if reason is not None:
             self.note(Residue(path, "pattern", reason))
         return bearable.terminal()
