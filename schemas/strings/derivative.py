@@ -12,8 +12,9 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from schemas.strings.charset import ANY, NOTHING, CharSet, from_ranges
+from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Chars, Complement, Concat, Intersection, Nothing, Regex, Repeat, Union, Variable
-from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, intersection, repeat, union
+from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, repeat, union
 
 Edges: TypeAlias = tuple[tuple[CharSet, Regex], ...]
 """Disjoint character sets with their derivative; a character in none of them leads to the empty language."""

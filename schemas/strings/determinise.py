@@ -10,8 +10,9 @@ from functools import lru_cache
 from schemas.strings.charset import CharSet
 from schemas.strings.derivative import transitions
 from schemas.strings.elimination import Graph, accepted
+from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Chars, Complement, Intersection, Nothing, Regex, Repeat
-from schemas.strings.regex import intersection, length, repeat
+from schemas.strings.regex import length, repeat
 from schemas.strings.terminal import body
 
 MAX_STATES = 24

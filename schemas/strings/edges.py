@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from schemas.strings.charset import ANY, NOTHING, CharSet
+from schemas.strings.intersections import intersection
 from schemas.strings.nodes import (
     Chars,
     Complement,
@@ -17,7 +18,7 @@ from schemas.strings.nodes import (
     Union,
     Variable,
 )
-from schemas.strings.regex import ALL, EMPTY, NONE, chars, concat, intersection, repeat, union
+from schemas.strings.regex import ALL, EMPTY, NONE, chars, concat, repeat, union
 from schemas.strings.reversal import reverse
 
 

@@ -13,8 +13,9 @@ from schemas.strings.assertions import language
 from schemas.strings.derivative import matches
 from schemas.strings.ecma import parse
 from schemas.strings.formats import named
+from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Regex
-from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, intersection, length, letter, union
+from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, length, letter, union
 from schemas.strings.relaxation import affordable
 
 

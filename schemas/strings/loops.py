@@ -16,8 +16,9 @@ from schemas.strings.charset import ANY, CharSet
 from schemas.strings.derivative import transitions
 from schemas.strings.edges import starting
 from schemas.strings.elimination import Graph, accepted
+from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Complement, Concat, Facts, Intersection, Regex, Repeat, Union, Variable
-from schemas.strings.regex import NONE, concat, intersection, union
+from schemas.strings.regex import NONE, concat, union
 
 MAX_STATES = 48
 MAX_TERMS = 128

@@ -7,8 +7,9 @@ from schemas.strings.charset import CharSet
 from schemas.strings.derivative import transitions
 from schemas.strings.edges import as_last, ending
 from schemas.strings.elimination import Graph, accepted
+from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Regex
-from schemas.strings.regex import ALL, NONE, concat, intersection
+from schemas.strings.regex import ALL, NONE, concat
 
 MAX_STATES = 64
 

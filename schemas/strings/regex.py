@@ -1,8 +1,8 @@
 """Extended regular expressions over Unicode scalar values, with intersection and complement, in a normal form.
 
-The constructors (`chars`, `concat`, `union`, `intersection`, `complement`, `repeat`) keep every expression similar in
-the sense of Brzozowski, "Derivatives of Regular Expressions" (1964): associative, commutative and idempotent up to
-equality, so that an expression has finitely many derivatives. Counted repetitions are never unrolled.
+The constructors (these, and `schemas.strings.intersections`) keep every expression similar in the sense of Brzozowski,
+"Derivatives of Regular Expressions" (1964): associative, commutative and idempotent up to equality, so that an
+expression has finitely many derivatives. Counted repetitions are never unrolled.
 """
 
 from __future__ import annotations
@@ -20,28 +20,27 @@ from schemas.strings.nodes import (
     Concat,
     Empty,
     Facts,
-    Intersection,
     Nothing,
     Regex,
     Repeat,
     Union,
-    pieces,
 )
 
 
-def _digest(tag: bytes, *parts: bytes) -> bytes:
+def digest(tag: bytes, *parts: bytes) -> bytes:
+    """The key of a node of kind ``tag`` with these parts."""
     return blake2b(tag + b"".join(parts), digest_size=16).digest()
 
 
-NONE = Nothing(Facts(_digest(b"none"), False, 0, 0, True, 1))
-EMPTY = Empty(Facts(_digest(b"empty"), True, 0, 0, True, 1))
+NONE = Nothing(Facts(digest(b"none"), False, 0, 0, True, 1))
+EMPTY = Empty(Facts(digest(b"empty"), True, 0, 0, True, 1))
 
 
 def chars(members: CharSet) -> Regex:
     """One character out of ``members``."""
     if not members:
         return NONE
-    key = _digest(b"chars", *(b"%x-%x," % pair for pair in members.ranges))
+    key = digest(b"chars", *(b"%x-%x," % pair for pair in members.ranges))
     return Chars(Facts(key, False, 1, 1, True, len(members.ranges)), members)
 
 
@@ -90,7 +89,7 @@ def _cons(head: Regex, tail: Regex) -> Regex:
     a, b = head.facts, tail.facts
     longest = None if a.longest is None or b.longest is None else a.longest + b.longest
     facts = Facts(
-        _digest(b"concat", a.key, b.key),
+        digest(b"concat", a.key, b.key),
         a.nullable and b.nullable,
         a.shortest + b.shortest,
         longest,
@@ -152,7 +151,7 @@ def _nested(inner: Repeat, low: int, high: int | None) -> Regex | None:
 def _repeat(inner: Regex, low: int, high: int | None) -> Regex:
     f = inner.facts
     facts = Facts(
-        _digest(b"repeat%d,%s" % (low, b"" if high is None else b"%d" % high), f.key),
+        digest(b"repeat%d,%s" % (low, b"" if high is None else b"%d" % high), f.key),
         low == 0 or f.nullable,
         f.shortest * low,
         None if high is None or f.longest is None else f.longest * high,
@@ -191,9 +190,7 @@ def complement(node: Regex) -> Regex:
         above = NONE if node.high is None else length(node.high + 1, None)
         return union([length(0, node.low - 1), above]) if node.low else above
     f = node.facts
-    facts = Facts(
-        _digest(b"not", f.key), not f.nullable, 1 if f.nullable else 0, None, False, min(f.size + 1, MAX_SIZE)
-    )
+    facts = Facts(digest(b"not", f.key), not f.nullable, 1 if f.nullable else 0, None, False, min(f.size + 1, MAX_SIZE))
     return Complement(facts, node)
 
 
@@ -227,7 +224,7 @@ def union(parts: Iterable[Regex]) -> Regex:
     for part in ordered:
         longest = None if longest is None or part.facts.longest is None else max(longest, part.facts.longest)
     facts = Facts(
-        _digest(b"union", *(part.facts.key for part in ordered)),
+        digest(b"union", *(part.facts.key for part in ordered)),
         any(part.facts.nullable for part in ordered),
         min(part.facts.shortest for part in ordered),
         longest,
@@ -290,88 +287,3 @@ def _merge_heads(pool: dict[Regex, None]) -> None:
                 if isinstance(part, Concat) and isinstance(part.head, Chars):
                     letters = letters | part.head.set
             pool[_join(chars(letters), tail)] = None
-
-
-def intersection(parts: Iterable[Regex]) -> Regex:
-    """Every string that is in all parts."""
-    pool: dict[Regex, None] = {}
-    letters: CharSet | None = None
-    low, high = 0, None
-    todo = list(parts)
-    while todo:
-        part = todo.pop()
-        if isinstance(part, Intersection):
-            todo.extend(part.parts)
-        elif isinstance(part, Chars):
-            letters = part.set if letters is None else letters & part.set
-        elif is_length(part):
-            low = max(low, part.low)
-            high = part.high if high is None or (part.high is not None and part.high < high) else high
-        else:
-            pool[part] = None
-    if letters is not None:
-        pool[chars(letters)] = None
-    if not pool:
-        return length(low, high)
-    if any(isinstance(part, Nothing) or (isinstance(part, Complement) and part.inner in pool) for part in pool):
-        return NONE
-    if EMPTY in pool:
-        return EMPTY if low == 0 and all(part.facts.nullable for part in pool) else NONE
-    if low or high is not None:
-        _apply_length(pool, low, high)
-        if any(isinstance(part, (Nothing, Empty)) for part in pool):
-            return intersection(pool)
-    if len(pool) == 1:
-        return next(iter(pool))
-    ordered = tuple(sorted(pool, key=lambda part: part.facts.key))
-    shortest = max(part.facts.shortest for part in ordered)
-    longest = min((part.facts.longest for part in ordered if part.facts.longest is not None), default=None)
-    if longest is not None and shortest > longest:
-        return NONE
-    facts = Facts(
-        _digest(b"intersection", *(part.facts.key for part in ordered)),
-        all(part.facts.nullable for part in ordered),
-        shortest,
-        longest,
-        False,
-        min(sum(part.facts.size for part in ordered) + 1, MAX_SIZE),
-    )
-    return Intersection(facts, ordered)
-
-
-def _apply_length(pool: dict[Regex, None], low: int, high: int | None) -> None:
-    """Takes the length interval into one part where that is exact, else adds it as a part of its own."""
-    for part in list(pool):
-        fitted = _fit_length(part, low, high)
-        if fitted is not None:
-            del pool[part]
-            pool[fitted] = None
-            return
-    pool[length(low, high)] = None
-
-
-def _fit_length(node: Regex, low: int, high: int | None) -> Regex | None:
-    """The strings of ``node`` with ``low`` to ``high`` characters, without an intersection; ``None`` if unknown."""
-    f = node.facts
-    if f.shortest >= low and (high is None or (f.longest is not None and f.longest <= high)):
-        return node
-    if (high is not None and f.shortest > high) or (f.longest is not None and f.longest < low):
-        return NONE
-    if isinstance(node, Union):
-        fitted = [_fit_length(part, low, high) for part in node.parts]
-        return union(part for part in fitted if part is not None) if None not in fitted else None
-    parts = pieces(node)
-    loose = [i for i, part in enumerate(parts) if part.facts.shortest != part.facts.longest]
-    if len(loose) != 1 or not f.plain:
-        return None
-    part = parts[loose[0]]
-    if not isinstance(part, Repeat) or part.inner.facts.shortest != part.inner.facts.longest:
-        return None
-    step = part.inner.facts.shortest
-    fixed = f.shortest - part.facts.shortest
-    least = max(part.low, -((fixed - low) // step))
-    most = None if high is None else (high - fixed) // step
-    if part.high is not None:
-        most = part.high if most is None else min(most, part.high)
-    parts[loose[0]] = repeat(part.inner, least, most)
-    return concat(*parts)

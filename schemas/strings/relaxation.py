@@ -7,9 +7,10 @@ from functools import lru_cache
 
 from schemas.errors import TooComplex
 from schemas.strings.determinise import determinised
+from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Concat, Intersection, Nothing, Regex, Repeat, Union, pieces
 from schemas.strings.probe import FEW, too_costly
-from schemas.strings.regex import ALL, concat, intersection, is_length, repeat, union
+from schemas.strings.regex import ALL, concat, is_length, repeat, union
 
 
 @lru_cache(maxsize=2048)

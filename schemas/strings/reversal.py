@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Complement, Concat, Intersection, Regex, Repeat, Union, pieces
-from schemas.strings.regex import complement, concat, intersection, repeat, union
+from schemas.strings.regex import complement, concat, repeat, union
 
 
 @lru_cache(maxsize=1 << 12)

@@ -7,8 +7,9 @@ from functools import lru_cache
 from schemas.strings.assertions import language
 from schemas.strings.ecma import parse
 from schemas.strings.formats import dates, network, uris
+from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Regex
-from schemas.strings.regex import concat, intersection, length, union
+from schemas.strings.regex import concat, length, union
 
 _WHOLE = {
     "date": dates.DATE,

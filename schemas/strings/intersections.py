@@ -1,0 +1,106 @@
+"""Intersections in normal form; length intervals go into the counts of the other parts where that is exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from schemas.strings.charset import CharSet
+from schemas.strings.nodes import (
+    MAX_SIZE,
+    Chars,
+    Complement,
+    Empty,
+    Facts,
+    Intersection,
+    Nothing,
+    Regex,
+    Repeat,
+    Union,
+    pieces,
+)
+from schemas.strings.regex import EMPTY, NONE, chars, concat, digest, is_length, length, repeat, union
+
+
+def intersection(parts: Iterable[Regex]) -> Regex:
+    """Every string that is in all parts."""
+    pool: dict[Regex, None] = {}
+    letters: CharSet | None = None
+    low, high = 0, None
+    todo = list(parts)
+    while todo:
+        part = todo.pop()
+        if isinstance(part, Intersection):
+            todo.extend(part.parts)
+        elif isinstance(part, Chars):
+            letters = part.set if letters is None else letters & part.set
+        elif is_length(part):
+            low = max(low, part.low)
+            high = part.high if high is None or (part.high is not None and part.high < high) else high
+        else:
+            pool[part] = None
+    if letters is not None:
+        pool[chars(letters)] = None
+    if not pool:
+        return length(low, high)
+    if any(isinstance(part, Nothing) or (isinstance(part, Complement) and part.inner in pool) for part in pool):
+        return NONE
+    if EMPTY in pool:
+        return EMPTY if low == 0 and all(part.facts.nullable for part in pool) else NONE
+    if low or high is not None:
+        _apply_length(pool, low, high)
+        if any(isinstance(part, (Nothing, Empty)) for part in pool):
+            return intersection(pool)
+    if len(pool) == 1:
+        return next(iter(pool))
+    ordered = tuple(sorted(pool, key=lambda part: part.facts.key))
+    shortest = max(part.facts.shortest for part in ordered)
+    longest = min((part.facts.longest for part in ordered if part.facts.longest is not None), default=None)
+    if longest is not None and shortest > longest:
+        return NONE
+    facts = Facts(
+        digest(b"intersection", *(part.facts.key for part in ordered)),
+        all(part.facts.nullable for part in ordered),
+        shortest,
+        longest,
+        False,
+        min(sum(part.facts.size for part in ordered) + 1, MAX_SIZE),
+    )
+    return Intersection(facts, ordered)
+
+
+def _apply_length(pool: dict[Regex, None], low: int, high: int | None) -> None:
+    """Takes the length interval into one part where that is exact, else adds it as a part of its own."""
+    for part in list(pool):
+        fitted = _fit_length(part, low, high)
+        if fitted is not None:
+            del pool[part]
+            pool[fitted] = None
+            return
+    pool[length(low, high)] = None
+
+
+def _fit_length(node: Regex, low: int, high: int | None) -> Regex | None:
+    """The strings of ``node`` with ``low`` to ``high`` characters, without an intersection; ``None`` if unknown."""
+    f = node.facts
+    if f.shortest >= low and (high is None or (f.longest is not None and f.longest <= high)):
+        return node
+    if (high is not None and f.shortest > high) or (f.longest is not None and f.longest < low):
+        return NONE
+    if isinstance(node, Union):
+        fitted = [_fit_length(part, low, high) for part in node.parts]
+        return union(part for part in fitted if part is not None) if None not in fitted else None
+    parts = pieces(node)
+    loose = [i for i, part in enumerate(parts) if part.facts.shortest != part.facts.longest]
+    if len(loose) != 1 or not f.plain:
+        return None
+    part = parts[loose[0]]
+    if not isinstance(part, Repeat) or part.inner.facts.shortest != part.inner.facts.longest:
+        return None
+    step = part.inner.facts.shortest
+    fixed = f.shortest - part.facts.shortest
+    least = max(part.low, -((fixed - low) // step))
+    most = None if high is None else (high - fixed) // step
+    if part.high is not None:
+        most = part.high if most is None else min(most, part.high)
+    parts[loose[0]] = repeat(part.inner, least, most)
+    return concat(*parts)
