@@ -133,8 +133,8 @@ class ArrayState:
             return not self.algebra.is_empty(self.goal(index))
         return Count(0, index) if self.algebra.is_empty(self.goal(index)) else True
 
-    def absorb(self, choices: Sequence[Or]) -> list[Or]:
-        return list(choices)
+    def absorb(self, choices: Sequence[Or]) -> Sequence[Or]:
+        return choices
 
     def possible(self) -> bool:
         """False where no array is in the state, as far as a quick look tells."""

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from schemas.reading import Kind, Reader
 
 
+CHECKED_FORMATS = frozenset({"idn-email", "idn-hostname", "regex"})
+"""Formats that jsonschema-rs asserts and that are no regular languages."""
+
+
 def is_number(value: Any) -> bool:
     return not isinstance(value, bool | str | list | dict | tuple) and value is not None
 
@@ -106,6 +110,9 @@ def _strings(node: Node) -> Bounds[StringSet]:
         language = Language.named_format(node.format)
         if language is not None:
             total = total & exactly(StringSet.of(language))
+        elif node.format in CHECKED_FORMATS:
+            residue = Residue(node.path, "format", f"{node.format!r} is not regular")
+            total = total & Bounds(StringSet.ALL, StringSet.NONE, frozenset((residue,)))
     return total
 
 

@@ -169,14 +169,14 @@ class ObjectState:
             return not self.algebra.is_empty(self.goal(key))
         return True
 
-    def absorb(self, choices: Sequence[Or]) -> list[Or]:
+    def absorb(self, choices: Sequence[Or]) -> Sequence[Or]:
         if self.least or self.most is not None or self.some:
-            return list(choices)
+            return choices
         taken, left = conditions_of(self, choices)
         if not left:
             # Cases that are told apart later may decide members of a table, so the tables come last.
             self.conditions = taken
-        return left or []
+        return left
 
     def possible(self) -> bool:
         """False where no object is in the state, as far as a quick look tells."""

@@ -23,8 +23,8 @@ class State(Protocol):
     def assume(self, literal: Literal) -> Formula:
         """Add ``literal``: False on contradiction, otherwise what must hold besides (often True)."""
 
-    def absorb(self, choices: Sequence[Or]) -> list[Or]:
-        """Take over choices as conditions where that beats a case distinction; the choices that are left."""
+    def absorb(self, choices: Sequence[Or]) -> Sequence[Or]:
+        """The choices that need a case distinction. When there are none, the state has taken over all ``choices``."""
 
 
 class TooManyCases(Exception):
@@ -38,20 +38,18 @@ def cases(formula: Formula, start: State, goals: Goals, limit: int) -> Iterator[
     while stack:
         state, todo, choices = stack.pop()
         left = _propagate(state, todo, choices, goals)
-        if left is not None:
-            left = state.absorb(left) if left else left
         seen += 1
         if seen > limit:
             raise TooManyCases
         if left is None:
             continue
-        if not left:
+        hard = state.absorb(left) if left else ()
+        if not hard:
             yield state
             continue
-        index = min(range(len(left)), key=lambda i: len(left[i].parts))
-        rest = left[:index] + left[index + 1 :]
-        parts = left[index].parts
-        stack.extend((state.copy(), part, rest) for part in reversed(parts))
+        chosen = min(hard, key=lambda choice: len(choice.parts))
+        rest = [choice for choice in left if choice is not chosen]
+        stack.extend((state.copy(), part, rest) for part in reversed(chosen.parts))
 
 
 def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> list[Or] | None:
