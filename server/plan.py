@@ -64,11 +64,11 @@ def sample_again(sampling: Sampling, attempt: int, max_tokens: int) -> Sampling:
     """Sampling for the ``attempt``-th retry (from 1), different enough to give another text.
 
     The same seed, or no randomness at all, would give the rejected text again: the seed moves on, the temperature rises
-    to where the model has a choice, and so do the penalties on repeating itself: most calls that fail their check repeat
-    an item that has to be unique. A seeded request stays reproducible.
+    to where the model has a choice, and so do the penalties on repetition: most calls that fail their check repeat an
+    item that has to be unique. A seeded request stays reproducible.
     """
-    warmer = max(sampling.temperature, min(0.4 + 0.3 * attempt, 1.3))
-    penalty = min(0.6 * attempt, 2.0)
+    warmer = max(sampling.temperature, min(0.5 + 0.3 * attempt, 1.4))
+    penalty = min(float(attempt), 2.0)
     seed = None if sampling.seed is None else (sampling.seed + 7919 * attempt) % 2**63
     top_k = sampling.top_k if sampling.top_k != 1 else 0
     return replace(
