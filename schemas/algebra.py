@@ -45,7 +45,7 @@ class Algebra:
         known = self._empty.get(goal)
         if known is not None:
             return known
-        if goal in self._asking or self._depth >= _PROBE_DEPTH:
+        if goal in self._asking or self._depth >= _PROBE_DEPTH or self.reader.is_busy:
             return False
         self._asking.add(goal)
         self._depth += 1
@@ -117,16 +117,22 @@ class Algebra:
             required = {part.key for part in parts if isinstance(part, Has)}
             known = {}
             for part in parts:
-                if isinstance(part, Member) and self.reader.is_scalar(part.goal):
-                    scalars = self.reader.scalars(part.goal)
-                    plain = not (scalars.null or scalars.true or scalars.false) and scalars.numbers.upper.is_empty()
-                    if plain and scalars.strings.upper.others is None and not self._has_more(part.goal):
-                        known[part.key] = (part.key in required, scalars.strings.upper.words)
+                words = self._enumerated(part.goal) if isinstance(part, Member) else None
+                if words is not None and isinstance(part, Member):
+                    known[part.key] = (part.key in required, words)
             self._known_words[formula] = known
         return known
 
-    def _has_more(self, goal: GoalId) -> bool:
-        return self.reader.formula(goal, "array") is not False or self.reader.formula(goal, "object") is not False
+    def _enumerated(self, goal: GoalId) -> frozenset[str] | None:
+        """The strings of a goal whose node lists nothing but strings."""
+        entry = self.goals[goal]
+        if entry.kind != "atom":
+            return None
+        node = self.goals.nodes[entry.node]
+        values = node.const if node.const is not None else node.enum
+        if values is None or not all(isinstance(value, str) for value in values):
+            return None
+        return frozenset(values)
 
     def _fresh(self, kind: Kind) -> ArrayState | ObjectState:
         return ArrayState(self) if kind == "array" else ObjectState(self)

@@ -7,7 +7,7 @@ each literal has a complement, so :func:`negate` pushes it inwards (negation nor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from schemas.compiled import Residue
@@ -126,14 +126,34 @@ class Unknown:
 Literal: TypeAlias = Has | Lacks | Member | Every | Some | At | From | Matching | Unique | Count | Unknown
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Compound:
+    """Parts under ``and`` or ``or``. Formulas are looked up often, so the hash is kept."""
+
     parts: tuple[Formula, ...]
+    _hash: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash(self.parts))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, _Compound)
+            and type(self) is type(other)
+            and self._hash == other._hash
+            and self.parts == other.parts
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
-    parts: tuple[Formula, ...]
+class And(_Compound):
+    __slots__ = ()
+
+
+class Or(_Compound):
+    __slots__ = ()
 
 
 Formula: TypeAlias = "bool | Literal | And | Or"

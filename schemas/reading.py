@@ -18,6 +18,8 @@ Kind: TypeAlias = Literal["array", "object"]
 MAX_ALTERNATIVES = 64
 """Combinations of in-place subschemas whose evaluated members or items are told apart."""
 
+MAX_HALF_READ = 12
+
 Alternative: TypeAlias = tuple[Formula, Evaluated]
 
 
@@ -30,7 +32,13 @@ class Reader:
         self._scalars: dict[GoalId, Scalars] = {}
         self._formulas: dict[tuple[GoalId, Kind], Formula] = {}
         self._node_scalars: dict[NodeId, Scalars] = {}
+        self._half_read = 0
         self._node_formulas: dict[tuple[NodeId, Mode, Kind], Formula] = {}
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether so many nodes are half read that questions about others must wait: a recursive schema would loop."""
+        return self._half_read > MAX_HALF_READ
 
     # goals
 
@@ -74,7 +82,12 @@ class Reader:
         return disjunction(parts) if goal.kind == "or" else conjunction(parts)
 
     def is_scalar(self, goal: GoalId) -> bool:
-        """Whether the goal says nothing of what is in arrays and objects: it takes all of them or none."""
+        """Whether the goal says nothing of what is in arrays and objects: it takes all of them or none.
+
+        False also where that would take reading on while too much is half read.
+        """
+        if self.is_busy and not ((goal, "array") in self._formulas and (goal, "object") in self._formulas):
+            return False
         return isinstance(self.formula(goal, "array"), bool) and isinstance(self.formula(goal, "object"), bool)
 
     # nodes: scalars
@@ -117,10 +130,12 @@ class Reader:
         known = self._node_formulas.get(key)
         if known is None:
             self.goals.spend(8, self.goals.nodes[node_id].path)
+            self._half_read += 1
             if mode is Mode.CLUSTER and kind == "object":
                 known = self._closed(node_id)
             else:
                 known = self._plain(node_id, mode, kind)
+            self._half_read -= 1
             self._node_formulas[key] = known
         return known
 
