@@ -111,6 +111,9 @@ class Lowering:
 
     def _spelled(self, numbers: NumberSet, path: str, spelling: Callable[[NumberSet], str]) -> str:
         """The symbol for ``numbers``; for a superset where the set has no spelling of bearable size."""
+        if self._plainly and numbers.superset() != numbers:
+            self.note(Residue(path, "multipleOf", "together with the others it is too much for the lexer"))
+            numbers = numbers.superset()
         try:
             expression = spelling(numbers)
         except TooComplex as error:
