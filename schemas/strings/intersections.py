@@ -20,6 +20,8 @@ from schemas.strings.nodes import (
 )
 from schemas.strings.regex import EMPTY, NONE, chars, concat, digest, is_length, length, repeat, union
 
+MAX_CASES = 8
+
 
 def intersection(parts: Iterable[Regex]) -> Regex:
     """Every string that is in all parts."""
@@ -91,8 +93,10 @@ def _fit_length(node: Regex, low: int, high: int | None) -> Regex | None:
         return union(part for part in fitted if part is not None) if None not in fitted else None
     parts = pieces(node)
     loose = [i for i, part in enumerate(parts) if part.facts.shortest != part.facts.longest]
-    if len(loose) != 1 or not f.plain:
+    if not f.plain:
         return None
+    if len(loose) > 1:
+        return _fit_each(parts, loose, low, high)
     part = parts[loose[0]]
     if not isinstance(part, Repeat) or part.inner.facts.shortest != part.inner.facts.longest:
         return None
@@ -104,3 +108,24 @@ def _fit_length(node: Regex, low: int, high: int | None) -> Regex | None:
         most = part.high if most is None else min(most, part.high)
     parts[loose[0]] = repeat(part.inner, least, most)
     return concat(*parts)
+
+
+def _fit_each(parts: list[Regex], loose: list[int], low: int, high: int | None) -> Regex | None:
+    """As `_fit_length`, with one of the smaller loose parts (an optional letter, a few words) split into its cases."""
+    choices = [(_cases(parts[i]), i) for i in loose]
+    cases, at = min(((found, i) for found, i in choices if found), key=lambda c: len(c[0]), default=(None, 0))
+    if cases is None or len(cases) ** (len(loose) - 1) > MAX_CASES:
+        return None
+    fitted = [_fit_length(concat(*parts[:at], case, *parts[at + 1 :]), low, high) for case in cases]
+    return None if None in fitted else union(part for part in fitted if part is not None)
+
+
+def _cases(part: Regex) -> list[Regex] | None:
+    """The part as a few parts of one length each, ``None`` where they would be many."""
+    found: list[Regex] = []
+    if isinstance(part, Union):
+        found = list(part.parts)
+    elif isinstance(part, Repeat) and part.high is not None and part.high - part.low < MAX_CASES:
+        found = [repeat(part.inner, count, count) for count in range(part.low, part.high + 1)]
+    fixed = all(case.facts.shortest == case.facts.longest for case in found)
+    return found if found and fixed and len(found) <= MAX_CASES else None

@@ -119,3 +119,17 @@ def test_length_and_pattern_become_one_expression_where_that_is_exact() -> None:
     assert Language.pattern("^a[bc]*d$") & Language.length(3, 9) == Language.pattern("^a[bc]{1,7}d$")
     assert Language.pattern("^[0-9]{4}$") & Language.length(0, 30) == Language.pattern("^[0-9]{4}$")
     assert Language.pattern("^[0-9]{4}$") & Language.length(5, None) == Language.NONE
+
+
+@pytest.mark.parametrize("pattern", ["^https?://", "^a?b?c*$", "^a?[bc]{2,4}d*$", "^(ab|c)d+$", "^(a|bcd)[ab]*(c|dd)$"])
+def test_small_choices_do_not_keep_a_length_apart(pattern: str) -> None:
+    language = Language.pattern(pattern) & Language.length(3, 9)
+    assert language.regex.facts.plain
+    rng = random.Random(1)
+    for _ in range(200):
+        text = (
+            "".join(rng.choices("abcd", k=rng.randrange(11)))
+            if rng.random() < 0.5
+            else "http://" + "s" * rng.randrange(4)
+        )
+        assert language.contains(text) == (Language.pattern(pattern).contains(text) and 3 <= len(text) <= 9)
