@@ -18,7 +18,8 @@ from tests.conftest import RunningServer
 from tests.decoding.outlines_replay import first_refused, outlines_model
 from tests.decoding.support import TOOLS, wire
 
-WEATHER = wire("get_weather", {"city": {"type": "string", "minLength": 1}, "unit": {"enum": ["celsius", "fahrenheit"]}})
+CITY = {"type": "string", "minLength": 1, "maxLength": 20}
+WEATHER = wire("get_weather", {"city": CITY, "unit": {"enum": ["celsius", "fahrenheit"]}})
 SUM = wire("add", {"a": {"type": "integer"}, "b": {"type": "integer"}})
 ASKED = [{"role": "user", "content": "What is the weather in Paris, in celsius?"}]
 
@@ -47,7 +48,7 @@ def test_outlines_writes_what_the_reader_reads(model: Any, tokenizer: Any) -> No
     grammar = tool_grammar(tools, "required", False, fmt)
     prompt = render_text(tokenizer, fmt, ASKED, tools)
     generate = outlines.Generator(model, grammar.cfg, backend="llguidance")
-    text = generate(prompt, max_new_tokens=150, do_sample=False)
+    text = generate(prompt, max_new_tokens=80, do_sample=False)
     reader = Reader(fmt, tools)
     events = [*reader.feed(text), *reader.finish("stop")]
     names = [event.name for event in events if isinstance(event, CallStarted)]
@@ -90,8 +91,8 @@ def test_what_the_server_emitted_is_accepted(
         parallel_tool_calls=False,
         temperature=temperature,
         seed=11,
-        n=4,
-        max_tokens=400,
+        n=3,
+        max_tokens=120,
     )
     calls = [choice.message.tool_calls for choice in answer.choices if choice.finish_reason == "tool_calls"]
     assert calls
