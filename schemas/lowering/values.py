@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -16,8 +15,6 @@ from schemas.numbers import NumberSet
 from schemas.scalars import Scalars
 from schemas.stringset import StringSet
 
-_PLAIN = re.compile(r"[A-Za-z0-9_-]*")
-"""Names that are their own JSON text and their own regular expression."""
 COLON = "/: ?/"
 COMMA = "/, ?/"
 
@@ -131,20 +128,23 @@ class Lowering:
         return bearable.terminal()
 
     def key(self, name: str) -> str:
-        """The terminal of a member's name with its colon."""
+        """Two symbols: a member's name and its colon.
+
+        The colon is a terminal of its own for every name. The lexer takes the longest match, so a name that went on
+        to its colon in one alternative would hide the same name without it in another; and a lexeme that goes on
+        after the string takes the engine's shortcut for whole strings away.
+        """
         known = self._keys.get(name)
         if known is None:
-            if _PLAIN.fullmatch(name):
-                expression = f'/"{name}": ?/'
-            else:
-                expression = f"{StringSet.literals([name]).terminal()} {COLON}"
-            known = self._keys[name] = self.text.terminal(expression)
+            known = self._keys[name] = self._with_colon(StringSet.literals([name]).terminal())
         return known
 
     def keys(self, names: StringSet, path: str) -> str:
-        """Two symbols: a free key and its colon. As one terminal the mask inside the key takes five times as long,
-        since no slice of the vocabulary fits into a lexeme that goes on after the string."""
-        return f"{self.text.terminal(self.strings(names, path))} {self.text.terminal(COLON)}"
+        """As :meth:`key`, for any name of a set."""
+        return self._with_colon(self.strings(names, path))
+
+    def _with_colon(self, expression: str) -> str:
+        return f"{self.text.terminal(expression)} {self.text.terminal(COLON)}"
 
     def comma(self) -> str:
         return self.text.terminal(COMMA)
