@@ -274,7 +274,8 @@ class Reader:
             for key, child in node.dependent_schemas:
                 ways = self._alternatives(child, mode, kind)
                 absent: Alternative = (Lacks(key), Evaluated())
-                factors.append(ways and [absent, *((conjunction((Has(key), way)), seen) for way, seen in ways)])
+                present = [(conjunction((Has(key), way)), seen) for way, seen in ways or ()]
+                factors.append(None if ways is None else [absent, *present])
         for factor in factors:
             if factor is None:
                 return None
