@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cached_property
@@ -202,6 +203,9 @@ class VllmEngine:
             )
         if max(prompt) >= self._vocab_size or min(prompt) < 0:
             raise EngineRequestError("the prompt holds a token id outside the vocabulary")
+        if not all(map(math.isfinite, (sampling.logit_bias or {}).values())):
+            # An infinite bias would win against the grammar's mask.
+            raise EngineRequestError("logit_bias holds a value that is not finite")
         try:
             return SamplingParams(
                 max_tokens=min(sampling.max_tokens, room),
