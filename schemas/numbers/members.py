@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 
 from schemas.numbers import lattice as lat
-from schemas.numbers.doubles import MAX
+from schemas.numbers.doubles import MAX, exact, nearest
+from schemas.numbers.doubles import shortest as printed
 from schemas.numbers.lattice import EVERY, Lattice
 from schemas.numbers.multiples import decimal_places
 from schemas.numbers.regions import Region, multiples_from, some
@@ -96,30 +98,45 @@ def _short(region: Region) -> list[Fraction]:
     """Members with few digits, at least one."""
     if region.point is not None:
         return [region.point]
-    found = []
+    found: list[Fraction] = []
     for term in lat.ordered(region.terms):
-        candidates = [*(Fraction(-n) for n in range(1, 10)), *(Fraction(n, 10) for n in range(-19, 20))]
-        for end in (region.start[0], region.end[0]):
-            if not math.isinf(end):
-                candidates.extend(_near(Fraction(end), term))
-        good = [c for c in candidates if region.spans(c) and term.contains(c) and abs(c) <= MAX]
-        found.extend(good or [some(region, term)])
+        for candidates in _candidates(region, term):
+            good = [c for c in candidates if region.spans(c) and term.contains(c) and abs(c) <= MAX]
+            found.extend(good)
+            if good:
+                break
+        else:
+            found.append(some(region, term))
     return found
 
 
+def _candidates(region: Region, term: Lattice) -> Iterator[list[Fraction]]:
+    """Short numbers, then ones near the ends."""
+    yield [*(Fraction(-n) for n in range(1, 10)), *(Fraction(n, 10) for n in range(-19, 20))]
+    if term.step is None and term.without:
+        yield [Fraction(n, 10**places) for places in range(2, 20) for n in (1, 5, -1, -5)]
+    ends = [Fraction(end) for end in (region.start[0], region.end[0]) if not math.isinf(end)]
+    yield [near for end in ends for near in _near(end, term)]
+
+
 def _near(end: Fraction, term: Lattice) -> list[Fraction]:
+    found = [end]
     if term.step is not None:
         lowest = math.floor(end / term.step)
-        return [(lowest + k) * term.step for k in range(-3, 5)]
-    found: list[Fraction] = []
-    for places in range(-20, 20):
-        grain = Fraction(1, 10) ** places
-        found.extend((math.floor(end / grain) + k) * grain for k in (-1, 0, 1, 2))
+        found += [(lowest + k) * term.step for k in range(-3, 5)]
+    first = len(str(math.floor(abs(end))))
+    if term.step is None or first > 12:
+        for power in range(first, max(first - 40, -20), -1):
+            grain = Fraction(10) ** power
+            found.extend((math.floor(end / grain) + k) * grain for k in (-1, 0, 1, 2))
     return found
 
 
 def text(value: Fraction) -> str:
     """JSON text of a finite decimal, with an exponent where that is shorter."""
+    double = nearest(value)
+    if abs(value) >= 2**53 and not math.isinf(double) and exact(double) == value:
+        value = printed(double)  # the digits that JSON writers print for the integer that a double holds
     places = decimal_places(value)
     sign, digits = "-" if value < 0 else "", str(abs(value * 10**places).numerator)
     padded = digits.rjust(places + 1, "0")

@@ -113,7 +113,7 @@ def some(region: Region, term: Lattice) -> Fraction:
         raise ValueError("no member found")
     low = Fraction(region.start[0])
     width = Fraction(region.end[0]) - low if region.is_bounded else Fraction(1)
-    grain = decimal_below(width)
+    grain = decimal_below(min((width, *term.without)))
     for _ in range(40):
         grain /= 10
         for k in range(1, 8):

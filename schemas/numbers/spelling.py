@@ -315,16 +315,21 @@ def _no_multiples(side: Region, term: Lattice, plain: bool) -> list[Part]:
     if above.start >= above.end:
         return found
     least, most = _whole_bounds(above, MULTIPLE_WHOLE)
+    if any(lat.divides(step, Fraction(1)) for step in term.without):
+        most = least - 1  # every integer is a multiple
     bare = numbers(Fraction(least), Fraction(most), Tail(0, 0))
     every, rounded = [bare], []
+    pointed = None if plain else numbers(Fraction(least), Fraction(min(most, EXACT)), Tail(0, ZEROS, required=True))
     if not plain:
         low, high = _double_bounds(above)
         high = min(high, Fraction(10**_PRINTED) - Fraction(1, 10**_PRINTED))
         every = [either([bare, numbers(low, high, Tail(_PRINTED + 1, 0, required=True))]), _SEVENTEEN]
         rounded = [_rounded_to_multiples(places) for places in sorted({decimal_places(step) for step in term.without})]
-    if every[0] is None:
-        return found
     for none in _complements(term.without):
+        if pointed is not None:
+            found.append(Part((pointed,), none))
+        if every[0] is None:
+            continue
         found.append(Part(tuple(pattern for pattern in every if pattern is not None), (*none, *rounded)))
     return found
 
