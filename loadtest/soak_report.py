@@ -45,8 +45,8 @@ class Tally:
 
     @property
     def good(self) -> bool:
-        """Nothing was wrong, and something was done."""
-        return self.alive and not self.faults and self.calls > 0
+        """Nothing was wrong, calls were made, and more was answered than refused."""
+        return self.alive and not self.faults and self.calls > 0 and self.answers > self.refused.total()
 
     def fault(self, kind: str, text: str, scenario: Scenario) -> None:
         self.faults.append(Fault(kind, text, scenario.body))
@@ -100,8 +100,17 @@ def print_report(tally: Tally, duration: float) -> None:
     for fault in tally.faults:
         shown[fault.kind] += 1
         if shown[fault.kind] <= 5:
-            request = json.dumps(fault.request)
-            console.print(f"\n[{fault.kind}] {fault.text[:600]}\n  {request[:1200]}", markup=False, highlight=False)
+            request = json.dumps(_shortened(fault.request))
+            console.print(f"\n[{fault.kind}] {fault.text[:600]}\n  {request[:1600]}", markup=False, highlight=False)
+
+
+def _shortened(value: Any) -> Any:
+    """The request without its long texts, to be read; ``--faults`` has it whole."""
+    if isinstance(value, str) and len(value) > 160:
+        return f"{value[:80]}… ({len(value)} characters)"
+    if isinstance(value, dict):
+        return {key: _shortened(member) for key, member in value.items()}
+    return [_shortened(item) for item in value] if isinstance(value, list) else value
 
 
 def _percentiles(values: list[float]) -> list[str]:

@@ -17,7 +17,7 @@ from tests.conftest import RunningServer
 FOLDER = corpus_folder()
 CORPUS = corpus_tools(FOLDER) if FOLDER else []
 AT_ONCE = 48
-BUDGET = 400
+BUDGET = 256
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The soak, short: 32 clients at once with everything mixed. `make soak` runs it for two minutes."""
+"""The soak, short: 32 clients at once with everything mixed. `python -m loadtest.soak` runs two minutes."""
 
 from __future__ import annotations
 
