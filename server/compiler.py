@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import logging
 import pickle
@@ -13,6 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -25,7 +27,7 @@ log = logging.getLogger(__name__)
 
 Undeclared: TypeAlias = Literal["forbid", "allow"]
 Schema: TypeAlias = dict[str, Any] | bool
-Outcome: TypeAlias = CompiledSchema | SchemaError
+Outcome: TypeAlias = CompiledSchema | SchemaError | Literal["fine"]
 _Key: TypeAlias = tuple[str, Undeclared, bytes]
 
 _MEGABYTES = 4096
@@ -35,6 +37,10 @@ _PATIENCE = 8.0  # times the processor seconds, on a machine that is busy with o
 
 def as_written(schema: Schema) -> Schema:
     return schema
+
+
+def _compile_job(source: Schema | None, undeclared: Undeclared, prepare: Callable[[Any], Schema]) -> bytes:
+    return pickle.dumps(("compile", (prepare(source), undeclared)))
 
 
 @dataclass(slots=True)
@@ -100,10 +106,28 @@ class Compiler:
             self._done.move_to_end(key)
             self._metrics.grammar_cache_hits.inc()
         else:
-            outcome = await asyncio.shield(self._task(key, source, prepare))
+            job = partial(_compile_job, source, undeclared, prepare)
+            outcome = await asyncio.shield(self._task(key, job))
         if isinstance(outcome, SchemaError):
             raise SchemaError(outcome.path, outcome.keyword, outcome.reason)
+        assert isinstance(outcome, CompiledSchema)
         return outcome
+
+    async def try_grammar(self, grammar: str) -> None:
+        """Let a compile process see whether the grammar engine takes ``grammar``. Raises SchemaError when it does not.
+
+        What has been tried once is not tried again.
+        """
+        digest = hashlib.sha256(grammar.encode()).digest()
+        key: _Key = "grammar", "allow", digest
+        outcome = self._done.get(key)
+        if outcome is None:
+            outcome = await asyncio.shield(self._task(key, lambda: pickle.dumps(("try_grammar", (grammar,)))))
+        else:
+            self._done.move_to_end(key)
+            self._metrics.grammar_cache_hits.inc()
+        if isinstance(outcome, SchemaError):
+            raise SchemaError(outcome.path, outcome.keyword, outcome.reason)
 
     async def warm_up(self) -> None:
         """Start one process and let it compile something, so that the first request does not wait for that."""
@@ -118,21 +142,21 @@ class Compiler:
         await asyncio.gather(*(worker.kill() for worker in self._idle))
         self._idle.clear()
 
-    def _task(self, key: _Key, source: Schema | None, prepare: Callable[[Any], Schema]) -> asyncio.Task[Outcome]:
+    def _task(self, key: _Key, job: Callable[[], bytes]) -> asyncio.Task[Outcome]:
         task = self._running.get(key)
         if task is None:
             self._metrics.grammar_cache_misses.inc()
-            task = asyncio.create_task(self._compile(key, source, prepare))
+            task = asyncio.create_task(self._compile(key, job))
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
         return task
 
-    async def _compile(self, key: _Key, source: Schema | None, prepare: Callable[[Any], Schema]) -> Outcome:
+    async def _compile(self, key: _Key, job: Callable[[], bytes]) -> Outcome:
         async with self._slots:
             started = time.perf_counter()
+            outcome: Outcome
             try:
-                schema = await asyncio.to_thread(prepare, source)
-                outcome = await self._outcome(pickle.dumps((schema, key[1])))
+                outcome = await self._outcome(await asyncio.to_thread(job))
             except SchemaError as refused:
                 outcome = refused
             except RecursionError:

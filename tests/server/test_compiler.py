@@ -144,6 +144,16 @@ async def test_the_cache_is_bounded_by_bytes() -> None:
 
 
 @pytest.mark.anyio
+async def test_grammars_are_tried_once(compiler: Compiler) -> None:
+    for _ in range(2):
+        await compiler.try_grammar('start: "a"\n')
+        with pytest.raises(SchemaError, match="grammar engine"):
+            await compiler.try_grammar("start: nothing\n")
+    symbols = compiler._metrics.registry.get_sample_value("strictcall_grammar_compile_seconds_count")
+    assert symbols == 2
+
+
+@pytest.mark.anyio
 async def test_closing_leaves_no_process() -> None:
     compiler = Compiler(Metrics(), workers=1)
     await compiler.compile(GOOD, "forbid")

@@ -50,6 +50,9 @@ class ResidueCompiler:
         residue = [Residue("/properties/ids", "uniqueItems", "checked after generation")]
         return replace(wider, schema=schema, residue=residue)
 
+    async def try_grammar(self, grammar: str) -> None:
+        pass
+
     async def close(self) -> None:
         pass
 
