@@ -13,7 +13,7 @@ from schemas.scalars import Scalars
 from schemas.shapes import ArrayShape, ObjectShape
 from schemas.solving import TooManyCases, cases, reduce
 from schemas.stringset import StringSet
-from schemas.unions import bearable
+from schemas.unions import bearable, declared_once
 
 MAX_CASES = 1500
 """Cases per goal and kind, found and failed together; beyond, choices are dropped and become residue."""
@@ -156,7 +156,7 @@ class Algebra:
             for state in self._states(goal, "object"):
                 assert isinstance(state, ObjectState)
                 found.update(dict.fromkeys(state.shapes()))
-            known = self._objects[goal] = bearable(tuple(found), self.goals, self.goals.path(goal))
+            known = self._objects[goal] = bearable(declared_once(tuple(found)), self.goals, self.goals.path(goal))
         return known
 
     def _states(self, goal: GoalId, kind: Kind) -> list[ArrayState | ObjectState]:
