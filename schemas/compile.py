@@ -67,6 +67,7 @@ def _compile(schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limi
         list(lowering.residue),
         length,
         f"{meaning}-{undeclared}",
+        undeclared == "forbid" and not lengths.algebra.reader.left_open,
         list(lowering.narrowings),
     )
     validator_for(schema)
