@@ -2,9 +2,9 @@
 
 It reads one job after another from standard input and writes each result to standard output, both as a four-byte
 length and a pickle; an empty one first says that it is ready. A job is ``(function's name, arguments)``: ``compile``
-of (schema, undeclared) gives a CompiledSchema, ``try_grammar`` of (grammar,) gives ``"fine"``, and both give the
-SchemaError that they raise. A job that takes too long or too much memory kills the process, nothing else: the parent
-starts another one.
+of (schema, undeclared) gives a CompiledSchema, ``try_grammar`` of (grammar,) gives ``None``, and both give the
+SchemaError that they raise, or the traceback of anything else, which is a fault of ours. A job that takes too long or
+too much memory kills the process, nothing else: the parent starts another one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import signal
 import struct
 import sys
 import time
+import traceback
 from typing import Any, BinaryIO
 
 HEADER = struct.Struct("!I")
@@ -53,8 +54,8 @@ def _result(function: str, arguments: tuple[Any, ...]) -> bytes:
         return pickle.dumps(error)
     except (RecursionError, MemoryError) as error:
         return pickle.dumps(SchemaError("", "", f"too complex ({type(error).__name__})"))
-    except BaseException as error:  # a panic of native code is no Exception; whatever it is, this process goes on
-        return pickle.dumps(SchemaError("", "", f"cannot be compiled ({type(error).__name__}: {str(error)[:300]})"))
+    except BaseException:  # a panic of native code is no Exception; whatever it is, this process goes on
+        return pickle.dumps(traceback.format_exc())
 
 
 def _compile(schema: Any, undeclared: Any) -> Any:
@@ -65,14 +66,13 @@ def _compile(schema: Any, undeclared: Any) -> Any:
     return compiled
 
 
-def _try_grammar(grammar: str) -> str:
+def _try_grammar(grammar: str) -> None:
     from schemas import SchemaError
     from schemas.engine import engine_error
 
     error = engine_error(grammar)
     if error is not None:
         raise SchemaError("", "", f"over a limit of the grammar engine: {error}")
-    return "fine"
 
 
 def _rehearse(compiled: bytes) -> None:

@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import json
 import logging
+import os
 import pickle
 import signal
 import sys
@@ -15,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -27,9 +29,10 @@ log = logging.getLogger(__name__)
 
 Undeclared: TypeAlias = Literal["forbid", "allow"]
 Schema: TypeAlias = dict[str, Any] | bool
-Outcome: TypeAlias = CompiledSchema | SchemaError | Literal["fine"]
+Outcome: TypeAlias = CompiledSchema | SchemaError | None
 _Key: TypeAlias = tuple[str, Undeclared, bytes]
 
+_HERE = str(Path(__file__).parents[1])
 _MEGABYTES = 4096
 _START_SECONDS = 60.0
 _PATIENCE = 8.0  # times the processor seconds, on a machine that is busy with other things
@@ -43,22 +46,28 @@ def _compile_job(source: Schema | None, undeclared: Undeclared, prepare: Callabl
     return pickle.dumps(("compile", (prepare(source), undeclared)))
 
 
+class CompileFailed(RuntimeError):
+    """The compiler has a fault of its own: it raised something that is no SchemaError. The text is the traceback."""
+
+
 @dataclass(slots=True)
 class _Worker:
     process: asyncio.subprocess.Process
 
     async def run(self, job: bytes, seconds: float) -> Outcome:
-        """Raises TimeoutError, and EOFError when the process dies of the job."""
+        """Raises TimeoutError, EOFError when the process dies of the job, and CompileFailed."""
         stdin = self.process.stdin
         assert stdin is not None
         try:
             async with asyncio.timeout(seconds):
                 stdin.write(HEADER.pack(len(job)) + job)
                 await stdin.drain()
-                outcome: Outcome = pickle.loads(await self.read())
-                return outcome
+                outcome: Outcome | str = pickle.loads(await self.read())
         except ConnectionError:
             raise EOFError from None
+        if isinstance(outcome, str):
+            raise CompileFailed(outcome)
+        return outcome
 
     async def read(self) -> bytes:
         """One frame. Raises EOFError when the process has ended."""
@@ -98,19 +107,11 @@ class Compiler:
         """The compiled form of ``prepare(source)``.
 
         Raises SchemaError when ``prepare`` does, or when the schema is refused, takes too long or is too large for the
-        compile process.
+        compile process, and CompileFailed.
         """
         key = prepare.__qualname__, undeclared, _text(source)
-        outcome = self._done.get(key)
-        if outcome is not None:
-            self._done.move_to_end(key)
-            self._metrics.grammar_cache_hits.inc()
-        else:
-            job = partial(_compile_job, source, undeclared, prepare)
-            outcome = await asyncio.shield(self._task(key, job))
-        if isinstance(outcome, SchemaError):
-            raise SchemaError(outcome.path, outcome.keyword, outcome.reason)
-        assert isinstance(outcome, CompiledSchema)
+        outcome = await self._look_up(key, partial(_compile_job, source, undeclared, prepare))
+        assert outcome is not None
         return outcome
 
     async def try_grammar(self, grammar: str) -> None:
@@ -120,14 +121,7 @@ class Compiler:
         """
         digest = hashlib.sha256(grammar.encode()).digest()
         key: _Key = "grammar", "allow", digest
-        outcome = self._done.get(key)
-        if outcome is None:
-            outcome = await asyncio.shield(self._task(key, lambda: pickle.dumps(("try_grammar", (grammar,)))))
-        else:
-            self._done.move_to_end(key)
-            self._metrics.grammar_cache_hits.inc()
-        if isinstance(outcome, SchemaError):
-            raise SchemaError(outcome.path, outcome.keyword, outcome.reason)
+        await self._look_up(key, lambda: pickle.dumps(("try_grammar", (grammar,))))
 
     async def warm_up(self) -> None:
         """Start one process and let it compile something, so that the first request does not wait for that."""
@@ -141,6 +135,17 @@ class Compiler:
         await asyncio.gather(*self._running.values(), return_exceptions=True)
         await asyncio.gather(*(worker.kill() for worker in self._idle))
         self._idle.clear()
+
+    async def _look_up(self, key: _Key, job: Callable[[], bytes]) -> CompiledSchema | None:
+        if key in self._done:
+            outcome = self._done[key]
+            self._done.move_to_end(key)
+            self._metrics.grammar_cache_hits.inc()
+        else:
+            outcome = await asyncio.shield(self._task(key, job))
+        if isinstance(outcome, SchemaError):
+            raise SchemaError(outcome.path, outcome.keyword, outcome.reason)
+        return outcome
 
     def _task(self, key: _Key, job: Callable[[], bytes]) -> asyncio.Task[Outcome]:
         task = self._running.get(key)
@@ -186,6 +191,9 @@ class Compiler:
                     break
                 if last:
                     return SchemaError("", "", "too complex: it took the compile process down")
+            except CompileFailed:
+                self._idle.append(worker)
+                raise
             except BaseException:
                 await worker.kill()
                 raise
@@ -197,12 +205,14 @@ class Compiler:
     async def _start(self) -> _Worker:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",  # a folder called ``server`` where the command was started is not ours
             "-m",
             "server.compile_worker",
             str(self._seconds),
             str(_MEGABYTES),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (_HERE, os.environ.get("PYTHONPATH"))))},
         )
         worker = _Worker(process)
         try:

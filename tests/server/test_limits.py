@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from schemas import SchemaError
+from server.compiler import CompileFailed
 from server.engine_client import EngineRequestError
 from tests.server.stub import TOOLS, Stub, StubEngine, call, chunks, say, serve
 from tests.server.test_disconnects import send, until
@@ -184,6 +185,16 @@ def test_tools_that_are_too_much_together(own: Stub) -> None:
     assert (error["param"], error["code"]) == ("tools", "invalid_function_parameters")
     assert "too many symbols" in error["message"]
     assert own.chat().status_code == 200
+
+
+def test_a_fault_of_the_compiler_is_500(own: Stub) -> None:
+    async def fail(*_: object) -> None:
+        raise CompileFailed("Traceback: secret")
+
+    own.app.state.serving.compiler.compile = fail
+    response = own.chat(tools=TOOLS)
+    assert (response.status_code, response.json()["error"]["code"]) == (500, "internal_error")
+    assert "secret" not in response.text
 
 
 @pytest.fixture
