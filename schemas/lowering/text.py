@@ -9,6 +9,10 @@ from typing import TypeAlias
 Condition: TypeAlias = str | bool
 """An expression behind ``%if``, or what it always is."""
 
+SMALL = 30_000
+SMALL_TERMINAL = 1_500
+"""Characters. Single terminals that are hard for their length were measured before (``Language.affordable``)."""
+
 
 @dataclass(slots=True)
 class Text:
@@ -48,6 +52,13 @@ class Text:
         body = "\n  | ".join(parts)
         self._rules[name] = f"{name}{'::_' if parametric else ''}: {body}"
         self.size += len(self._rules[name]) + 1
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the engine is sure to take it: few symbols, and no terminal that its lexer could find too hard."""
+        return self.size < SMALL and all(
+            len(expression) < SMALL_TERMINAL and "%" not in expression for expression in self._terminals
+        )
 
     def render(self, start: str) -> str:
         lines = [f"start: {start}", *self._rules.values()]
