@@ -20,7 +20,7 @@ def arguments_fault(tool: Tool, arguments: str, *, declared_only: bool) -> str |
     if not isinstance(value, dict):
         return f"arguments of {tool.name!r} are not a JSON object"
     faults = tool.compiled.validate(value)
-    if not faults and declared_only and getattr(tool.compiled, "closed", True):
+    if not faults and declared_only and tool.compiled.closed:
         undeclared = undeclared_key(tool.compiled.schema, value)
         faults = [] if undeclared is None else [f"{undeclared} is not declared"]
     return f"arguments of {tool.name!r}: {'; '.join(faults[:3])}" if faults else None

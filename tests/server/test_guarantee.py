@@ -45,8 +45,10 @@ class ResidueCompiler:
         schema = prepare(source)
         text = json.dumps(schema)
         if "uniqueItems" not in text:
-            return compile_schema(schema)
-        wider = compile_schema(json.loads(text.replace("uniqueItems", "title").replace(": true", ': "x"')))
+            return compile_schema(schema, undeclared=undeclared)
+        wider = compile_schema(
+            json.loads(text.replace("uniqueItems", "title").replace(": true", ': "x"')), undeclared=undeclared
+        )
         residue = [Residue("/properties/ids", "uniqueItems", "checked after generation")]
         return replace(wider, schema=schema, residue=residue)
 
