@@ -1,0 +1,63 @@
+"""Options for vLLM: defaults, what the user wrote over them, and what cannot be given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("vllm.v1.worker.cpu_worker", reason="needs vLLM's CPU build")
+
+from decoding.engine.arguments import EngineArgumentError, engine_config
+from server.embedded import default_cache_dir, prepare
+
+
+@pytest.fixture(scope="module")
+def model() -> Path:
+    return prepare(default_cache_dir(), print)
+
+
+def test_defaults_for_cpus_and_what_the_guarantee_stands_on(model: Path) -> None:
+    config = engine_config(str(model), ["m"], max_model_len=1024)
+    assert config.model_config.max_model_len == 1024
+    assert config.model_config.enforce_eager
+    assert config.cache_config.kv_cache_memory_bytes == 2 * 1024**3
+    assert config.cache_config.enable_prefix_caching
+    assert config.parallel_config.worker_cls == "decoding.engine.worker.StrictcallCPUWorker"
+    assert config.scheduler_config.scheduler_cls == "decoding.engine.scheduler.GrammarScheduler"
+    assert config.structured_outputs_config.backend == "guidance"
+
+
+def test_the_user_s_options_stand_over_the_defaults(model: Path) -> None:
+    extra = ["--max-num-seqs", "7", "--no-enforce-eager", "--kv-cache-memory-bytes=300000000", "--dtype=float32"]
+    config = engine_config(str(model), ["m"], extra=extra)
+    assert config.scheduler_config.max_num_seqs == 7
+    assert not config.model_config.enforce_eager
+    assert config.cache_config.kv_cache_memory_bytes == 300_000_000
+    assert str(config.model_config.dtype) == "torch.float32"
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [
+        (["--no-such-option", "1"], "--no-such-option"),
+        (["stray"], "stray"),
+        (["--max-num-seqs", "many"], "many"),
+        (["--model", "x"], "before the --"),
+        (["--served_model_name=x"], "before the --"),
+        (["--worker-cls", "x.Y"], "worker class"),
+        (["--scheduler-cls=x.Y"], "scheduler class"),
+        (["--structured-outputs-config.backend=xgrammar"], "guidance"),
+        (["--structured-outputs-config", "{}"], "guidance"),
+        (["--skip-tokenizer-init"], "tokenizer"),
+        (["--tool-call-parser", "hermes"], "reads the model's text itself"),
+    ],
+)
+def test_what_cannot_be_given_is_named(model: Path, extra: list[str], words: str) -> None:
+    with pytest.raises(EngineArgumentError, match=words):
+        engine_config(str(model), ["m"], extra=extra)
+
+
+def test_a_context_that_the_model_does_not_have_is_refused(model: Path) -> None:
+    with pytest.raises(ValueError, match="max_model_len"):
+        engine_config(str(model), ["m"], max_model_len=100_000)
