@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import json
 import logging
 import os
@@ -30,7 +29,7 @@ log = logging.getLogger(__name__)
 Undeclared: TypeAlias = Literal["forbid", "allow"]
 Schema: TypeAlias = dict[str, Any] | bool
 Outcome: TypeAlias = CompiledSchema | SchemaError | None
-_Key: TypeAlias = tuple[str, Undeclared, bytes]
+_Key: TypeAlias = tuple[str, Undeclared, bytes | str]
 
 _HERE = str(Path(__file__).parents[1])
 _MEGABYTES = 4096
@@ -119,8 +118,8 @@ class Compiler:
 
         What has been tried once is not tried again.
         """
-        digest = hashlib.sha256(grammar.encode()).digest()
-        key: _Key = "grammar", "allow", digest
+        # The text itself is the key: its hash is kept in the string, and the string is cached by who made it.
+        key: _Key = "grammar", "allow", grammar
         await self._look_up(key, lambda: pickle.dumps(("try_grammar", (grammar,))))
 
     async def warm_up(self) -> None:

@@ -258,6 +258,17 @@ def test_json_answers_with_residue_are_held_back(checked: Stub) -> None:
     assert "".join(d.get("content", "") for d in deltas(frames)) == '{"ids": [1, 2]}'
 
 
+def test_repeated_free_names_are_no_fault_where_every_reading_is_valid(checked: Stub) -> None:
+    parameters = {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "integer"}}
+    free = {"type": "function", "function": {"name": "f", "parameters": parameters}}
+    twice = '{"x": 1, "x": 2, "y": 3}'
+    checked.engine.script = say(*split(call("f", twice), 4))
+    assert calls(checked.frames(tools=[free]))[0]["arguments"] == twice
+    for broken in ('{"x": 1, "x": "2"}', '{"x": "1", "x": 2}', '{"a": 1, "a": 2}'):
+        checked.engine.script = say(call("f", broken))
+        assert checked.chat(tools=[free]).status_code == 500, broken
+
+
 OBJECT = {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {}}}}}
 
 
