@@ -14,12 +14,13 @@ from enum import Enum, auto
 from typing import Literal as OneOf
 
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
-from decoding.formats import Format, Literal, Name
+from decoding.formats import Arguments, Format, Gap, Index, Literal, Name, Part
 from decoding.json_scan import ObjectScanner
 from decoding.tools import Tool
 
 _ALPHABET = string.ascii_letters + string.digits
 _SPACE = " \t\r\n"
+_NOT_DIGIT = re.compile("[^0-9]")
 _NOT_SPACE = re.compile(rf"[^{_SPACE}]")
 _MAX_HEADER = 1024
 """Characters from a call's marker to its arguments; a longer opening is no call."""
@@ -30,11 +31,18 @@ def new_call_id() -> str:
     return "call_" + "".join(secrets.choice(_ALPHABET) for _ in range(24))
 
 
+def new_short_id() -> str:
+    """Nine random letters and digits, as Mistral's templates demand."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(9))
+
+
 class _Mode(Enum):
     REASONING_START = auto()
     REASONING = auto()
     TEXT = auto()
     CALL = auto()
+    BETWEEN = auto()
+    """Behind a call of a section: another call follows, or the section's end."""
 
 
 class Reader:
@@ -53,13 +61,13 @@ class Reader:
         tools: Sequence[Tool],
         *,
         first_index: int = 0,
-        new_id: Callable[[], str] = new_call_id,
+        new_id: Callable[[], str] | None = None,
         reasoning: bool = False,
     ) -> None:
         self._fmt = fmt
         self._names = frozenset(tool.name for tool in tools)
         self._name_end = _name_end(fmt)
-        self._new_id = new_id
+        self._new_id = new_id or (new_short_id if fmt.ids == "nine" else new_call_id)
         self._index = first_index
         self._calls_finished = 0
         self._events: list[Event] = []
@@ -76,6 +84,7 @@ class Reader:
         """After a call or reasoning: white space is not content here."""
         # The call being read: where its marker stands in the buffer, the part of the format and the place in it.
         self._begin = 0
+        self._parts = fmt.parts
         self._part = 0
         self._in_literal = 0
         self._name = ""
@@ -134,14 +143,21 @@ class Reader:
         """One decision on what is in the buffer; False when more text is needed."""
         if self._mode is _Mode.TEXT:
             return self._read_text()
+        if self._mode is _Mode.BETWEEN:
+            return self._read_between()
         if self._mode is not _Mode.CALL:
             return self._read_reasoning()
-        part = self._fmt.call[self._part]
-        if isinstance(part, Literal):
-            return self._read_literal(part.text)
-        if isinstance(part, Name):
-            return self._read_name()
-        return self._read_arguments()
+        match self._parts[self._part]:
+            case Literal(text):
+                return self._read_literal(text)
+            case Gap():
+                return self._next_part()
+            case Name():
+                return self._read_name()
+            case Index():
+                return self._read_index()
+            case Arguments():
+                return self._read_arguments()
 
     # Text
 
@@ -159,9 +175,8 @@ class Reader:
             self._at = end
             return False
         self._show(self._buffer[self._at : found])
-        self._at = self._begin = found
-        self._mode, self._part, self._in_literal, self._arguments = _Mode.CALL, 0, 0, None
-        self._scanner, self._header = ObjectScanner(), ""
+        self._at = found
+        self._open_call(self._fmt.parts)
         return True
 
     def _find_marker(self) -> int | None:
@@ -172,8 +187,10 @@ class Reader:
 
     def _may_open(self, at: int) -> bool:
         """Whether a marker may stand at this place of the buffer."""
-        if not self._fmt.marker_at_line_start:
+        if self._fmt.marker_at == "anywhere":
             return True
+        if self._fmt.marker_at == "answer":
+            return not (self._text_seen or self._calls_finished or self._buffer[self._at : at].strip(_SPACE))
         return (self._buffer[at - 1] if at > self._at else self._last) == "\n"
 
     def _show(self, text: str) -> None:
@@ -232,6 +249,32 @@ class Reader:
 
     # Calls
 
+    def _open_call(self, parts: tuple[Part, ...]) -> None:
+        self._mode, self._parts, self._begin = _Mode.CALL, parts, self._at
+        self._part, self._in_literal, self._arguments = 0, 0, None
+        self._scanner, self._header = ObjectScanner(), ""
+
+    def _read_between(self) -> bool:
+        section = self._fmt.section
+        assert section is not None
+        if not self._skip_space():
+            return False
+        first = self._fmt.call[0]
+        assert isinstance(first, Literal)
+        separator = section.separator.strip()
+        again = separator or first.text.split()[0]
+        if section.close and self._buffer.startswith(section.close, self._at):
+            self._at += len(section.close)
+            self._end_call()
+        elif self._buffer.startswith(again, self._at):
+            self._at += len(separator)
+            self._open_call(self._fmt.call)
+        elif again.startswith(rest := self._buffer[self._at :]) or section.close.startswith(rest):
+            return False
+        else:
+            self._end_call()
+        return True
+
     def _read_literal(self, literal: str) -> bool:
         """White space in and around literals does not matter."""
         while True:
@@ -254,6 +297,17 @@ class Reader:
             return False if len(self._buffer) - self._begin <= _MAX_HEADER else self._mismatch()
         self._name = self._buffer[self._at : end.start()]
         if self._name not in self._names:
+            return self._mismatch()
+        self._at = end.start()
+        return self._next_part()
+
+    def _read_index(self) -> bool:
+        if not self._skip_space():
+            return False
+        end = _NOT_DIGIT.search(self._buffer, self._at)
+        if end is None:
+            return False if len(self._buffer) - self._begin <= _MAX_HEADER else self._mismatch()
+        if end.start() == self._at:
             return self._mismatch()
         self._at = end.start()
         return self._next_part()
@@ -288,8 +342,11 @@ class Reader:
     def _next_part(self) -> bool:
         self._part += 1
         self._in_literal = 0
-        if self._part == len(self._fmt.call):
-            self._end_call()
+        if self._part == len(self._parts):
+            if self._fmt.section is None:
+                self._end_call()
+            else:
+                self._mode = _Mode.BETWEEN
         return True
 
     def _end_call(self) -> None:

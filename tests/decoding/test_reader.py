@@ -71,7 +71,7 @@ def test_the_delta_that_closes_one_call_and_opens_the_next(fmt: Format) -> None:
     """b3: the cut falls inside the first arguments and inside the second header."""
     first, second = fmt.write_call("find", '{"q":"x"}'), fmt.write_call("ping", "{}")
     text = f"{first}{fmt.separator}{second}"
-    here, there = len(first) - len(fmt.call[-1].text) - 3, len(first) + len(fmt.separator) + 4  # type: ignore[union-attr]
+    here, there = len(first) - len("}") - 3, len(first) + len(fmt.separator) + 4  # type: ignore[union-attr]
     events = merged(read(fmt, [text[:here], text[here:there], text[there:]]))
     assert events == [*call(0, "find", '{"q":"x"}'), *call(1, "ping", "{}"), Finished("tool_calls")]
 
