@@ -64,6 +64,10 @@ class Algebra:
     def disjoint(self, left: GoalId, right: GoalId) -> bool:
         return self.is_empty(self.goals.conjunction((left, right)))
 
+    def plainly_disjoint(self, left: GoalId, right: GoalId) -> bool:
+        """As :meth:`disjoint`, but without a look into arrays and objects: for questions that are asked very often."""
+        return (self.reader.is_scalar(left) or self.reader.is_scalar(right)) and self.disjoint(left, right)
+
     def contains(self, outer: GoalId, inner: GoalId) -> bool:
         """Whether every value of ``inner`` is one of ``outer``."""
         if outer in (inner, ANYTHING) or inner == NOTHING:
@@ -81,7 +85,8 @@ class Algebra:
         if isinstance(formula, bool):
             return formula
         try:
-            return any(self._closes(state) for state in cases(formula, self._fresh(kind), self.goals, _PROBE_CASES))
+            start = ArrayState(self) if kind == "array" else ObjectState(self, tables=False)
+            return any(self._closes(state) for state in cases(formula, start, self.goals, _PROBE_CASES))
         except TooManyCases:
             return True
 
