@@ -57,8 +57,8 @@ READ_OTHERWISE = {
     "mistral/vllm-v3-arguments-before-name": "the name comes first in this format; the text is shown",
     "mistral/vllm-v3-name-inside-arguments": "the name comes first in this format; the text is shown",
     "mistral/vllm-v11-think-text": "this family's reasoning marks are [THINK] and [/THINK]",
-    "mistral/llamacpp-v11-call-id": "[CALL_ID] stands in histories only, not in generations; the text is shown",
-    "mistral/llamacpp-v11-call-id-parallel": "[CALL_ID] stands in histories only; the text is shown",
+    "mistral/llamacpp-v11-call-id": "[CALL_ID] is not in Mistral's own grammar for generations; the text is shown",
+    "mistral/llamacpp-v11-call-id-parallel": "[CALL_ID] is not in Mistral's own grammar for generations",
     "qwen3-hermes/vllm-invalid-json-missing-brace": "the arguments are whole, only the object around them is not",
 }
 #: Recordings whose calls are valid and whose text our grammar would not have let through, and why.
