@@ -6,10 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from schemas.stringset import StringSet
+
 Condition: TypeAlias = str | bool
 """An expression behind ``%if``, or what it always is."""
 
-SMALL = 30_000
+_ANY = StringSet.ALL.terminal()
+SMALL = 50_000
 SMALL_TERMINAL = 1_500
 """Characters. Single terminals that are hard for their length were measured before (``Language.affordable``)."""
 
@@ -29,6 +32,9 @@ class Text:
         return f"{prefix}{number}"
 
     def terminal(self, expression: str) -> str:
+        if _ANY in expression and expression != _ANY:
+            # "Any string but …" stands in most objects: its first half is written once.
+            expression = expression.replace(_ANY, self.terminal(_ANY))
         known = self._terminals.get(expression)
         if known is None:
             known = self._terminals[expression] = self.name("T")
