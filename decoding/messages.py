@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from decoding.formats import Format
+from decoding.ids import short_id_of
 from decoding.signatures import signature
 from decoding.tools import Tool, ToolChoice
 
@@ -149,16 +149,10 @@ def with_ids_of(turns: Sequence[Turn], fmt: Format) -> list[Turn]:
         calls = []
         for call in turn.calls:
             number = next(count)
-            new[call.id] = f"functions.{call.name}:{number}" if fmt.ids == "functions" else _nine(call.id)
+            new[call.id] = f"functions.{call.name}:{number}" if fmt.ids == "functions" else short_id_of(call.id)
             calls.append(replace(call, id=new[call.id]))
         renamed.append(replace(turn, calls=tuple(calls), call_id=new.get(turn.call_id, turn.call_id)))
     return renamed
-
-
-def _nine(name: str) -> str:
-    if len(name) == 9 and name.isascii() and name.isalnum():
-        return name
-    return hashlib.sha256(name.encode()).hexdigest()[:9]
 
 
 def plain_turns(turns: Sequence[Turn], fmt: Format, tools: Sequence[Tool], choice: ToolChoice) -> list[Turn]:
