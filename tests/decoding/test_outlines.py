@@ -9,11 +9,10 @@ from typing import Any
 import outlines
 import pytest
 from openai import OpenAI
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM
 
 from decoding import CallFinished, CallStarted, Finished, Reader, render_text, tool_from_wire, tool_grammar
 from decoding.formats import detect
-from server.embedded import EmbeddedModelError, default_cache_dir, prepare
 from tests.conftest import RunningServer
 from tests.decoding.outlines_replay import first_refused, outlines_model
 from tests.decoding.support import TOOLS, wire
@@ -22,19 +21,6 @@ CITY = {"type": "string", "minLength": 1, "maxLength": 20}
 WEATHER = wire("get_weather", {"city": CITY, "unit": {"enum": ["celsius", "fahrenheit"]}})
 SUM = wire("add", {"a": {"type": "integer"}, "b": {"type": "integer"}})
 ASKED = [{"role": "user", "content": "What is the weather in Paris, in celsius?"}]
-
-
-@pytest.fixture(scope="module")
-def folder() -> Path:
-    try:
-        return prepare(default_cache_dir(), print)
-    except EmbeddedModelError as error:
-        pytest.skip(f"the embedded model is not to be had: {error}")
-
-
-@pytest.fixture(scope="module")
-def tokenizer(folder: Path) -> Any:
-    return AutoTokenizer.from_pretrained(folder)
 
 
 @pytest.fixture(scope="module")
