@@ -32,13 +32,20 @@ class Bounds(Generic[T]):
     residue: frozenset[Residue] = frozenset()
 
     def __and__(self, other: Bounds[T]) -> Bounds[T]:
-        return self._joined(other, self.upper & other.upper, self.lower & other.lower)
+        upper = self.upper & other.upper
+        if self.upper is self.lower and other.upper is other.lower:
+            return Bounds(upper, upper)
+        return self._joined(other, upper, self.lower & other.lower)
 
     def __or__(self, other: Bounds[T]) -> Bounds[T]:
-        return self._joined(other, self.upper | other.upper, self.lower | other.lower)
+        upper = self.upper | other.upper
+        if self.upper is self.lower and other.upper is other.lower:
+            return Bounds(upper, upper)
+        return self._joined(other, upper, self.lower | other.lower)
 
     def __invert__(self) -> Bounds[T]:
-        return Bounds(~self.lower, ~self.upper, self.residue)
+        upper = ~self.lower
+        return Bounds(upper, upper if self.upper is self.lower else ~self.upper, self.residue)
 
     def _joined(self, other: Bounds[T], upper: T, lower: T) -> Bounds[T]:
         residue = self.residue | other.residue

@@ -66,9 +66,15 @@ class StringSet:
 
     def __and__(self, other: StringSet) -> StringSet:
         if self.others is None:
+            if other.others is None:
+                return StringSet(self.words & other.words)
+            if other.others is Language.ALL:
+                return StringSet(self.words - other.words)
             return StringSet(frozenset(word for word in self.words if other.contains(word)))
         if other.others is None:
             return other & self
+        if self.others is Language.ALL and other.others is Language.ALL:
+            return StringSet(self.words | other.words, Language.ALL)
         if self.others is Language.ALL:
             return other._without(self.words)
         if other.others is Language.ALL:
@@ -80,9 +86,13 @@ class StringSet:
         if self.others is None:
             if other.others is None:
                 return StringSet(self.words | other.words)
+            if other.others is Language.ALL:
+                return StringSet(other.words - self.words, Language.ALL)
             return other._with(self.words)
         if other.others is None:
-            return self._with(other.words)
+            return other | self
+        if self.others is Language.ALL and other.others is Language.ALL:
+            return StringSet(self.words & other.words, Language.ALL)
         missing = frozenset(
             [word for word in self.words if not other.contains(word)]
             + [word for word in other.words if not self.contains(word)]
