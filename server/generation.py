@@ -168,7 +168,10 @@ class Choice:
             sampling = sample_again(self._sampling, attempt, left)
             return _Run(self._plan, self._plan.prompt, self._plan.grammar, sampling, attempt, "")
         before = run.text_before_call()
-        kept = self._engine.tokenizer.encode(before, add_special_tokens=False) if before else []
+        section = self._plan.fmt.section
+        # The new call opens a section of its own, so the one that earlier calls stand in is closed first.
+        context = before + section.close if section is not None and self._gate.complete else before
+        kept = self._engine.tokenizer.encode(context, add_special_tokens=False) if context else []
         prompt = (*self._plan.prompt, *kept)
         sampling = sample_again(self._sampling, attempt, min(left, self._engine.max_model_len - len(prompt)))
         grammar = self._plan.grammar_from_call(violation.name)

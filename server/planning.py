@@ -201,8 +201,9 @@ class Planner:
 
 def call_format(engine: EngineClient, name: str) -> Format:
     """The format called ``name``, or the one that the model's chat template calls for. Raises ValueError."""
-    found: Any = formats.detect(engine.tokenizer) if name == "auto" else formats.get(name)
-    return found  # type: ignore[no-any-return]
+    if name == "auto":
+        return formats.detect(engine.tokenizer)
+    return formats.bind(formats.get(name), engine.tokenizer)
 
 
 def _where(pointer: str, error: SchemaError) -> str:
