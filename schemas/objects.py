@@ -258,7 +258,7 @@ class ObjectState:
             if region.within is not None:
                 patterns[region.within] = None
         classes: list[tuple[StringSet, frozenset[StringSet]]] = [(StringSet.ALL, frozenset())]
-        for pattern in patterns:
+        for count, pattern in enumerate(patterns, 1):
             split: list[tuple[StringSet, frozenset[StringSet]]] = []
             for language, inside in classes:
                 self.algebra.goals.spend(20)
@@ -266,6 +266,10 @@ class ObjectState:
                     if not _is_empty(part):
                         split.append((part, matched))
             classes = split
+            # Patterns that overlap freely double the classes, and each question about one takes longer than the last.
+            if len(classes) > 8 + 3 * count:
+                yield self._any_other(names)
+                return
         without = StringSet.literals(sorted(names)) if names else StringSet.NONE
         joined: dict[tuple[GoalId, tuple[tuple[int, GoalId], ...]], StringSet] = {}
         for language, matched in classes:
@@ -281,6 +285,14 @@ class ObjectState:
             joined[goal, witness] = left if known is None else known | left
         for (goal, witness), language in joined.items():
             yield Others(language, goal, witness)
+
+    def _any_other(self, names: Sequence[str]) -> Others:
+        """Any value under any other name, where the patterns overlap in too many ways."""
+        path = self.algebra.goals.path(next(iter(self.every.values()), ANYTHING))
+        why = "the patterns overlap in too many ways"
+        self.residue[Residue(path, "patternProperties", why)] = None
+        mask = (1 << len(self.some)) - 1
+        return Others(~StringSet.literals(names), ANYTHING, ((mask, ANYTHING),) if mask else ())
 
     def _witnesses(self, goal: GoalId, matched: frozenset[StringSet]) -> Iterator[tuple[int, GoalId]]:
         """Sets of witnesses that one member with a name of this class can be at once."""
