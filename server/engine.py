@@ -14,13 +14,13 @@ import llguidance.hf
 from vllm import SamplingParams, TokensPrompt
 from vllm.exceptions import VLLMClientError
 from vllm.outputs import CompletionOutput, RequestOutput
-from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+from vllm.sampling_params import RequestOutputKind
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
 from vllm.v1.engine.exceptions import EngineGenerateError
 
-from decoding.engine.arguments import EngineArgumentError, engine_config
-from decoding.engine.counters import CounterLogger, EngineCounters
+from decoding.engine.arguments import EngineArgumentError, JumpForward, engine_config
+from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCounters
 from server.engine_client import EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 from server.threads import in_thread
 
@@ -60,6 +60,7 @@ class VllmEngine:
         *,
         max_model_len: int | None = None,
         tensor_parallel_size: int = 1,
+        jump_forward: JumpForward = "auto",
         extra: Sequence[str] = (),
     ) -> VllmEngine:
         """Start vLLM with ``model`` (folder or Hugging Face id) and wait until it has answered once.
@@ -79,6 +80,7 @@ class VllmEngine:
                 served_names,
                 max_model_len=max_model_len,
                 tensor_parallel_size=tensor_parallel_size,
+                jump_forward=jump_forward,
                 extra=extra,
             )
             return AsyncLLM.from_vllm_config(config, stat_loggers=[counter_logger])
@@ -221,7 +223,8 @@ class VllmEngine:
                 logit_bias=sampling.logit_bias or None,
                 logprobs=sampling.logprobs,
                 stop_token_ids=list(sampling.stop_token_ids),
-                structured_outputs=None if grammar is None else StructuredOutputsParams(grammar=grammar),
+                # Not in structured_outputs: vLLM would read the grammar here, too, on every request.
+                extra_args=None if grammar is None else {GRAMMAR_ARGUMENT: grammar},
                 skip_special_tokens=grammar is None and not self.keep_special_tokens,
                 output_kind=RequestOutputKind.DELTA,
                 skip_clone=True,

@@ -186,6 +186,7 @@ async def _load(settings: Settings, started: float, output: ConsoleOutput) -> Vl
             names,
             max_model_len=settings.max_model_len,
             tensor_parallel_size=settings.tensor_parallel_size,
+            jump_forward=settings.jump_forward,
             extra=settings.engine_args,
         )
     except module.EngineArgumentError as error:
