@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.decoding.engine.core import Core
 
@@ -17,6 +18,10 @@ def core() -> Iterator[Core]:
     from server.embedded import EmbeddedModelError, default_cache_dir, prepare
 
     os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
+    # One thread: on a busy machine several would wait for each other.
+    os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    torch.set_num_threads(1)
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")
     try:
         model = Path(prepare(default_cache_dir(), lambda text: None))

@@ -62,19 +62,21 @@ class Core:
         self.engine.add_request(name, {"prompt_token_ids": self.tokenizer.encode(prompt)}, params)
         return name
 
-    def run(self, names: Sequence[str], after_step: Callable[[int], None] | None = None) -> dict[str, Answer]:
-        """Step until nothing is left to do."""
-        answers = {name: Answer() for name in names}
+    def run(self, names: Sequence[str], after_step: Callable[[int], None] | None = None) -> dict[str, list[Answer]]:
+        """Step until nothing is left to do. Each request has one answer per choice."""
+        answers: dict[str, list[Answer]] = {name: [] for name in names}
         step = 0
         while self.engine.has_unfinished_requests():
             for output in self.engine.step():
-                answer = answers[output.request_id]
-                choice = output.outputs[0]
-                answer.tokens += choice.token_ids
-                answer.text += choice.text
-                answer.reason = choice.finish_reason
-                answer.logprobs += choice.logprobs or []
-                answer.deltas += 1
+                for choice in output.outputs:
+                    choices = answers[output.request_id]
+                    choices += [Answer() for _ in range(choice.index + 1 - len(choices))]
+                    answer = choices[choice.index]
+                    answer.tokens += choice.token_ids
+                    answer.text += choice.text
+                    answer.reason = choice.finish_reason
+                    answer.logprobs += choice.logprobs or []
+                    answer.deltas += 1
             step += 1
             if after_step is not None:
                 after_step(step)
@@ -82,12 +84,17 @@ class Core:
 
     def ask(self, prompt: str, grammar: str | None = None, **fields: Any) -> Answer:
         name = self.add(prompt, self.params(grammar, **fields))
-        return self.run([name])[name]
+        return self.run([name])[name][0]
 
     def ask_all(self, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Answer]:
         names = [self.add(prompt, self.params(**fields)) for prompt, fields in asked]
         answers = self.run(names)
-        return [answers[name] for name in names]
+        return [answers[name][0] for name in names]
+
+    def is_idle(self) -> bool:
+        """Whether nothing of any request is left behind."""
+        scheduler = self.scheduler
+        return not (scheduler.requests or scheduler.running or scheduler.waiting or scheduler._unsent)
 
 
 @contextmanager
