@@ -23,24 +23,21 @@ class Broken:
         raise Panic(name)
 
 
-def grammar_of(core: Core, name: str) -> Any:
-    """The grammar object of a running request (the engine adds something to its name)."""
-    for request_id, request in core.scheduler.requests.items():
-        if request_id.startswith(name):
-            return request.structured_output_request.grammar
-    raise AssertionError(f"{name} is not in {list(core.scheduler.requests)}")
-
-
-def one_that_breaks(core: Core, damage: Any, *, grammar: str = ONE_CALL, step: int = 2) -> tuple[Answer, Answer]:
-    """The answers of a request whose grammar is damaged after a step, and of another beside it."""
+def one_that_breaks(core: Core, damage: Any, *, grammar: str = ONE_CALL) -> tuple[Answer, Answer]:
+    """The answers of a request whose grammar is damaged once it has begun its answer, and of another beside it."""
     victim = core.add(PARIS, core.params(grammar, max_tokens=80))
     other = core.add(PARIS, core.params(grammar, max_tokens=80))
+    damaged = []
 
-    def after(done: int) -> None:
-        if done == step:
-            damage(grammar_of(core, victim))
+    def after(step: int) -> None:
+        for request in core.scheduler.running:
+            # The engine adds something to the names.
+            if request.request_id.startswith(f"{victim}-") and request.num_output_tokens and not damaged:
+                damaged.append(request.request_id)
+                damage(request.structured_output_request.grammar)
 
     answers = core.run([victim, other], after_step=after)
+    assert damaged
     assert core.is_idle()
     assert core.ask(PARIS, ONE_CALL).reason == "stop"
     return answers[victim][0], answers[other][0]
