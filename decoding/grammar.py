@@ -19,7 +19,7 @@ from outlines.types import CFG
 
 from decoding.cache import Lru
 from decoding.engine.free_text import declare_free_text
-from decoding.formats import Format, Literal, Name, get
+from decoding.formats import Arguments, Format, Gap, Index, Literal, Name, Part, get
 from decoding.tools import Mode, Tool, ToolChoice, tool_choice_from_wire, tool_from_wire
 from schemas import CompiledSchema, Residue, compile_schema
 
@@ -121,8 +121,12 @@ class _Shape:
 
     @property
     def begins_with_text(self) -> bool:
-        """Whether the answer begins with any text, up to the format's marker."""
-        return self.calls in ("auto", "none") and not (self.first or self.response or self.reasoning)
+        """Whether the answer begins with any text, up to a marker that is spelled out in letters."""
+        form = self.form
+        if self.calls == "required" or self.first or self.response or self.reasoning:
+            return False
+        spelled = bool(form.marker) and not any(token in form.marker for token, _ in form.special)
+        return spelled and form.marker_at != "answer"
 
 
 _cache: Lru[tuple[_Shape, tuple[tuple[str, str], ...]], ToolGrammar] = Lru(256)
@@ -133,13 +137,16 @@ def _build(shape: _Shape, tools: Sequence[Tool], response_residue: Sequence[Resi
     answer = f"({_answer(shape)})"
     if shape.reasoning:
         answer = f"reasoning gap? {answer}"
+    terminals = _terminals(shape)
     used = set(re.findall(r"\w+", answer))
-    rules = [f"start: {answer}", *(rule for name, rule in _terminals(shape).items() if name in used)]
+    if "marked" in used:
+        used |= set(re.findall(r"\w+", terminals["marked"].partition("/")[0]))
+    rules = [f"start: {answer}", *(rule for name, rule in terminals.items() if name in used)]
     rules += _call_rules(shape, tools)
     residue = {tool.name: list(tool.compiled.residue) for tool in tools if tool.compiled.residue}
     text = "\n".join(rules) + "\n"
     if shape.begins_with_text:
-        text = declare_free_text(text, shape.form.marker, at_line_start=shape.form.marker_at_line_start)
+        text = declare_free_text(text, shape.form.marker, at_line_start=shape.form.marker_at == "line")
     return ToolGrammar(CFG(text), residue, list(response_residue))
 
 
@@ -147,62 +154,113 @@ def _answer(shape: _Shape) -> str:
     """The right-hand side of the answer that comes after any reasoning."""
     if shape.calls == "none":
         return "response" if shape.response else "unmarked?"
-    opening = "marker first" if shape.first else "marker call"
-    one_or_more = f"{opening} ({_lark(shape.form.separator)} marker call)*" if shape.parallel else opening
+    form = shape.form
+    opening = "marker first" if shape.first else "marker calls"
+    if shape.parallel and form.section is None:
+        between = f"{_lark(form.separator)} " if form.separator else ""
+        opening = f"{opening} ({between}marker calls)*"
     if shape.calls == "required" or (shape.first and (shape.response or not shape.parallel)):
-        return one_or_more
+        return opening
     if shape.response:
-        return f"response | {one_or_more}"
+        return f"response | {opening}"
+    if form.marker_at == "answer":
+        return opening if shape.first else f"{opening} | unmarked?"
     if not shape.parallel:
-        return "marked call | text?"
-    return f"{opening} (marked call)* text?" if shape.first else "(marked call)* text?"
+        return "marked calls | text?"
+    return "marker first (marked calls)* text?" if shape.first else "(marked calls)* text?"
 
 
 def _terminals(shape: _Shape) -> dict[str, str]:
     form = shape.form
     marker = _regex(form.marker)
-    before = r"((?s:.*)\n)?" if form.marker_at_line_start else "(?s:.*)"
+    before = {"anywhere": "(?s:.*)", "line": r"((?s:.*)\n)?", "answer": ""}[form.marker_at]
     rules = {
-        "marker": f"marker: {_lark(form.marker)}",
+        # Calls in a list without an opening bring the marker with them.
+        "marker": f"marker: {_spelled(form, form.marker) if form.section is None or form.section.open else _lark('')}",
         # Lazy and lower case: an upper-case terminal that excludes the marker would never see a call after text.
         "marked": f"marked[lazy]: /{before}{marker}/",
         "text": "text: /(?s:.+)/",
         "unmarked": f"unmarked: UNMARKED\nUNMARKED: /(?s:.+)/ & ~/{before}{marker}(?s:.*)/",
     }
+    if any(token in form.marker for token, _ in form.special):
+        # A special token ends free text by itself; text that only spells the marker is not to be mistaken for it.
+        rules["marked"] = f"marked: text? {_spelled(form, form.marker)}"
+        rules["text"] = f"text: TEXT\nTEXT: /(?s:.+)/ & ~/(?s:.*){marker}(?s:.*)/"
     if form.reasoning is not None:
-        rules["reasoning"] = f"reasoning[lazy]: /(?s:.*){_regex(form.reasoning.close)}/"
+        rules["reasoning"] = _reasoning(form, form.reasoning.close)
         rules["gap"] = r"gap: /\n{1,2}/"
     if shape.response is not None:
         rules["response"] = _nested("response", shape.response)
     return rules
 
 
+def _reasoning(form: Format, close: str) -> str:
+    if any(token in close for token, _ in form.special):
+        opened = f"({_spelled(form, form.reasoning.open)})? " if form.reasoning else ""
+        return f"reasoning: {opened}thought? {_spelled(form, close)}\nthought: /(?s:.+)/"
+    return f"reasoning[lazy]: /(?s:.*){_regex(close)}/"
+
+
 def _call_rules(shape: _Shape, tools: Sequence[Tool]) -> list[str]:
-    """``call`` (and ``first``) after the marker, a rule per tool, a nested grammar per tool."""
+    """What stands behind the marker: ``calls`` (``first``: calls of which the first is this tool's), a rule per tool
+    and a nested grammar per tool."""
     if not tools:
         return []
-    rules = [f"call: {' | '.join(f'call_{n}' for n in range(len(tools)))}"]
-    for n, tool in enumerate(tools):
-        rules.append(f"call_{n}: {_call_body(shape.form, tool.name, n)}")
-        if tool.name == shape.first:
-            rules.append(f"first: call_{n}")
-    rules += [_nested(f"arguments_{n}", tool.compiled.grammar) for n, tool in enumerate(tools)]
-    return rules
+    form, section = shape.form, shape.form.section
+    numbers = range(len(tools))
+    rules = [f"{{}}: {' | '.join(f'call_{n}' for n in numbers)}"]
+    fixed = "" if section else form.marker
+    rules += [f"call_{n}: {_spelled_parts(form, form.call, tool.name, n, fixed)}" for n, tool in enumerate(tools)]
+    chosen = next((f"call_{n}" for n, tool in enumerate(tools) if tool.name == shape.first), None)
+    if section is None:
+        rules[0] = rules[0].format("calls")
+        rules += [f"first: {chosen}"] if chosen else []
+    else:
+        rules[0] = rules[0].format("call")
+        opened = _spelled_parts(form, section.open, "", 0, form.marker)
+        between = _spelled(form, section.separator) if section.separator.strip() else "space?"
+        more = f"({between} call)*" if shape.parallel else ""
+        ending = f"{more} {_spelled(form, section.close)}"
+        rules.append(f"calls: {opened} call {ending}")
+        rules += [f"first: {opened} {chosen} {ending}"] if chosen else []
+    if section is not None:
+        rules.append("space: /[ \\n]{1,2}/")
+    if any(isinstance(part, Index) for part in form.call):
+        rules.append("index: /[0-9]{1,4}/")
+    return [*rules, *(_nested(f"arguments_{n}", tool.compiled.grammar) for n, tool in enumerate(tools))]
 
 
-def _call_body(form: Format, name: str, n: int) -> str:
-    """One tool's call after the marker: literals and the name are merged into as few strings as possible."""
+def _spelled_parts(form: Format, parts: Sequence[Part], name: str, n: int, drop: str) -> str:
+    """Parts as a Lark expression, without ``drop`` at their beginning: literals and the name run together."""
     pieces: list[str] = []
     fixed = ""
-    for part in form.call:
-        if isinstance(part, Literal):
-            fixed += part.text
-        elif isinstance(part, Name):
-            fixed += name
-        else:
-            pieces += [_lark(fixed.removeprefix(form.marker) if not pieces else fixed), f"arguments_{n}"]
-            fixed = ""
-    return " ".join([*pieces, _lark(fixed)] if fixed else pieces)
+    for part in (*parts, None):
+        match part:
+            case Literal(text):
+                fixed += text
+                continue
+            case Name():
+                fixed += name
+                continue
+        if fixed.startswith(drop):
+            fixed, drop = fixed[len(drop) :], ""
+        pieces.append(_spelled(form, fixed))
+        fixed = ""
+        match part:
+            case Gap():
+                pieces.append("space?")
+            case Index():
+                pieces.append("index")
+            case Arguments():
+                pieces.append(f"arguments_{n}")
+    return " ".join(filter(None, pieces))
+
+
+def _spelled(form: Format, text: str) -> str:
+    """Fixed text as a Lark expression: its special tokens by their ids, the rest as strings."""
+    ids = dict(form.special)
+    pieces = re.split(f"({'|'.join(map(re.escape, ids))})", text) if ids else [text]
+    return " ".join(f"<[{ids[piece]}]>" if piece in ids else _lark(piece) for piece in pieces if piece)
 
 
 def _nested(name: str, grammar: str) -> str:

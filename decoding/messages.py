@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from decoding.formats import Format
+from decoding.ids import short_id_of
 from decoding.signatures import signature
 from decoding.tools import Tool, ToolChoice
 
@@ -121,12 +123,36 @@ def _part_text(part: Mapping[str, Any]) -> str:
     return str(part.get("text") or part.get("refusal") or "")
 
 
-def with_calls_as_text(turn: Turn, fmt: Format) -> Turn:
-    """The assistant's turn with its calls written into the text, exactly as the model writes them."""
-    if not turn.calls:
-        return turn
-    calls = fmt.write_calls([(call.name, call.arguments) for call in turn.calls])
-    return replace(turn, text=f"{turn.text}\n{calls}" if turn.text else calls, calls=())
+def with_calls_as_text(turns: Sequence[Turn], fmt: Format, *, only_broken: bool = False) -> list[Turn]:
+    """Turns with their calls written into the text, exactly as the model writes them; with ``only_broken`` the calls
+    of turns in which some arguments are no JSON object."""
+    written: list[Turn] = []
+    count = 0
+    for turn in turns:
+        first, count = count, count + len(turn.calls)
+        if turn.calls and not (only_broken and all(call.parsed is not None for call in turn.calls)):
+            calls = fmt.write_calls([(call.name, call.arguments) for call in turn.calls], first)
+            text = f"{turn.text}{fmt.text_separator}{calls}" if turn.text else calls
+            turn = replace(turn, text=text, calls=())
+        written.append(turn)
+    return written
+
+
+def with_ids_of(turns: Sequence[Turn], fmt: Format) -> list[Turn]:
+    """Turns in which the ids of calls and results are of the format's kind, for templates that show or check them."""
+    if fmt.ids == "call":
+        return list(turns)
+    count = itertools.count()
+    new: dict[str, str] = {}
+    renamed: list[Turn] = []
+    for turn in turns:
+        calls = []
+        for call in turn.calls:
+            number = next(count)
+            new[call.id] = f"functions.{call.name}:{number}" if fmt.ids == "functions" else short_id_of(call.id)
+            calls.append(replace(call, id=new[call.id]))
+        renamed.append(replace(turn, calls=tuple(calls), call_id=new.get(turn.call_id, turn.call_id)))
+    return renamed
 
 
 def plain_turns(turns: Sequence[Turn], fmt: Format, tools: Sequence[Tool], choice: ToolChoice) -> list[Turn]:
@@ -135,14 +161,14 @@ def plain_turns(turns: Sequence[Turn], fmt: Format, tools: Sequence[Tool], choic
     shown = [tool for tool in tools if choice.names is None or tool.name in choice.names]
     plain: list[Turn] = []
     results: list[str] = []
-    for turn in turns:
+    for turn in with_calls_as_text(turns, fmt):
         if turn.role == "tool":
             results.append(fmt.wording.result.replace("{name}", turn.name).replace("{content}", turn.text))
             continue
         if results:
             plain.append(Turn("user", "\n".join(results)))
             results = []
-        plain.append(with_calls_as_text(turn, fmt))
+        plain.append(turn)
     if results:
         plain.append(Turn("user", "\n".join(results)))
     if not shown or choice.mode == "none":

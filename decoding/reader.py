@@ -6,28 +6,20 @@ of the same text into deltas gives the same events once neighbouring deltas are 
 
 from __future__ import annotations
 
-import re
-import secrets
-import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
+from typing import Any
 from typing import Literal as OneOf
 
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
-from decoding.formats import Format, Literal, Name
+from decoding.formats import Arguments, Format, Gap, Index, Literal, Name, Part, get
+from decoding.ids import new_call_id, new_short_id
 from decoding.json_scan import ObjectScanner
+from decoding.markers import NOT_DIGIT, NOT_SPACE, SPACE, name_end, partial_marker
 from decoding.tools import Tool
 
-_ALPHABET = string.ascii_letters + string.digits
-_SPACE = " \t\r\n"
-_NOT_SPACE = re.compile(rf"[^{_SPACE}]")
 _MAX_HEADER = 1024
 """Characters from a call's marker to its arguments; a longer opening is no call."""
-
-
-def new_call_id() -> str:
-    """``call_`` and 24 random letters and digits."""
-    return "call_" + "".join(secrets.choice(_ALPHABET) for _ in range(24))
 
 
 class _Mode(Enum):
@@ -35,10 +27,13 @@ class _Mode(Enum):
     REASONING = auto()
     TEXT = auto()
     CALL = auto()
+    BETWEEN = auto()
+    """Behind a call of a section: another call follows, or the section's end."""
 
 
 class Reader:
     """Reads one answer in the format ``fmt``. Only calls of ``tools`` are calls; without tools everything is text.
+    The format may be given by its name and tools as Chat Completions writes them.
 
     ``first_index`` is the index of the first call read (when an answer is continued). ``reasoning``: the answer begins
     with the format's reasoning, or inside it where the prompt has opened it.
@@ -49,17 +44,18 @@ class Reader:
 
     def __init__(
         self,
-        fmt: Format,
-        tools: Sequence[Tool],
+        fmt: Format | str,
+        tools: Sequence[Tool | Mapping[str, Any]],
         *,
         first_index: int = 0,
-        new_id: Callable[[], str] = new_call_id,
+        new_id: Callable[[], str] | None = None,
         reasoning: bool = False,
     ) -> None:
+        fmt = get(fmt) if isinstance(fmt, str) else fmt
         self._fmt = fmt
-        self._names = frozenset(tool.name for tool in tools)
-        self._name_end = _name_end(fmt)
-        self._new_id = new_id
+        self._names = frozenset(tool.name if isinstance(tool, Tool) else tool["function"]["name"] for tool in tools)
+        self._name_end = name_end(fmt)
+        self._new_id = new_id or (new_short_id if fmt.ids == "nine" else new_call_id)
         self._index = first_index
         self._calls_finished = 0
         self._events: list[Event] = []
@@ -76,6 +72,7 @@ class Reader:
         """After a call or reasoning: white space is not content here."""
         # The call being read: where its marker stands in the buffer, the part of the format and the place in it.
         self._begin = 0
+        self._parts = fmt.parts
         self._part = 0
         self._in_literal = 0
         self._name = ""
@@ -134,14 +131,21 @@ class Reader:
         """One decision on what is in the buffer; False when more text is needed."""
         if self._mode is _Mode.TEXT:
             return self._read_text()
+        if self._mode is _Mode.BETWEEN:
+            return self._read_between()
         if self._mode is not _Mode.CALL:
             return self._read_reasoning()
-        part = self._fmt.call[self._part]
-        if isinstance(part, Literal):
-            return self._read_literal(part.text)
-        if isinstance(part, Name):
-            return self._read_name()
-        return self._read_arguments()
+        match self._parts[self._part]:
+            case Literal(text):
+                return self._read_literal(text)
+            case Gap():
+                return self._next_part()
+            case Name():
+                return self._read_name()
+            case Index():
+                return self._read_index()
+            case Arguments():
+                return self._read_arguments()
 
     # Text
 
@@ -152,16 +156,15 @@ class Reader:
             return False
         found = self._find_marker()
         if found is None:
-            end = _partial(self._buffer, self._at, self._fmt.marker)
+            end = partial_marker(self._buffer, self._at, self._fmt.marker)
             if end < len(self._buffer) and not self._may_open(end):
                 end = len(self._buffer)
             self._show(self._buffer[self._at : end])
             self._at = end
             return False
         self._show(self._buffer[self._at : found])
-        self._at = self._begin = found
-        self._mode, self._part, self._in_literal, self._arguments = _Mode.CALL, 0, 0, None
-        self._scanner, self._header = ObjectScanner(), ""
+        self._at = found
+        self._open_call(self._fmt.parts)
         return True
 
     def _find_marker(self) -> int | None:
@@ -172,8 +175,10 @@ class Reader:
 
     def _may_open(self, at: int) -> bool:
         """Whether a marker may stand at this place of the buffer."""
-        if not self._fmt.marker_at_line_start:
+        if self._fmt.marker_at == "anywhere":
             return True
+        if self._fmt.marker_at == "answer":
+            return not (self._text_seen or self._calls_finished or self._buffer[self._at : at].strip(SPACE))
         return (self._buffer[at - 1] if at > self._at else self._last) == "\n"
 
     def _show(self, text: str) -> None:
@@ -181,11 +186,11 @@ class Reader:
         if not text:
             return
         self._last = text[-1]
-        body = text.rstrip(_SPACE)
+        body = text.rstrip(SPACE)
         if body:
             shown = "".join(self._space) + body
             if self._fresh and not self._text_seen:
-                shown = shown.lstrip(_SPACE)
+                shown = shown.lstrip(SPACE)
             self._events.append(Text(shown))
             self._space.clear()
             self._text_seen, self._fresh = True, False
@@ -198,7 +203,7 @@ class Reader:
         marks = self._fmt.reasoning
         assert marks is not None
         if self._mode is _Mode.REASONING_START:
-            found = _NOT_SPACE.search(self._buffer, self._at)
+            found = NOT_SPACE.search(self._buffer, self._at)
             if found is None:
                 self._at = len(self._buffer)
                 return False
@@ -210,7 +215,7 @@ class Reader:
             self._mode = _Mode.REASONING
             return True
         close = self._buffer.find(marks.close, self._at)
-        end = close if close >= 0 else _partial(self._buffer, self._at, marks.close)
+        end = close if close >= 0 else partial_marker(self._buffer, self._at, marks.close)
         self._reason(self._buffer[self._at : end])
         self._at = end
         if close < 0:
@@ -221,10 +226,10 @@ class Reader:
         return True
 
     def _reason(self, text: str) -> None:
-        body = text.rstrip(_SPACE)
+        body = text.rstrip(SPACE)
         if body:
             shown = "".join(self._space) + body
-            self._events.append(Reasoning(shown if self._text_seen else shown.lstrip(_SPACE)))
+            self._events.append(Reasoning(shown if self._text_seen else shown.lstrip(SPACE)))
             self._space.clear()
             self._text_seen = True
         if len(body) < len(text):
@@ -232,10 +237,36 @@ class Reader:
 
     # Calls
 
+    def _open_call(self, parts: tuple[Part, ...]) -> None:
+        self._mode, self._parts, self._begin = _Mode.CALL, parts, self._at
+        self._part, self._in_literal, self._arguments = 0, 0, None
+        self._scanner, self._header = ObjectScanner(), ""
+
+    def _read_between(self) -> bool:
+        section = self._fmt.section
+        assert section is not None
+        if not self._skip_space():
+            return False
+        first = self._fmt.call[0]
+        assert isinstance(first, Literal)
+        separator = section.separator.strip()
+        again = separator or first.text.split()[0]
+        if section.close and self._buffer.startswith(section.close, self._at):
+            self._at += len(section.close)
+            self._end_call()
+        elif self._buffer.startswith(again, self._at):
+            self._at += len(separator)
+            self._open_call(self._fmt.call)
+        elif again.startswith(rest := self._buffer[self._at :]) or section.close.startswith(rest):
+            return False
+        else:
+            self._end_call()
+        return True
+
     def _read_literal(self, literal: str) -> bool:
         """White space in and around literals does not matter."""
         while True:
-            while self._in_literal < len(literal) and literal[self._in_literal] in _SPACE:
+            while self._in_literal < len(literal) and literal[self._in_literal] in SPACE:
                 self._in_literal += 1
             if self._in_literal == len(literal):
                 return self._next_part()
@@ -254,6 +285,17 @@ class Reader:
             return False if len(self._buffer) - self._begin <= _MAX_HEADER else self._mismatch()
         self._name = self._buffer[self._at : end.start()]
         if self._name not in self._names:
+            return self._mismatch()
+        self._at = end.start()
+        return self._next_part()
+
+    def _read_index(self) -> bool:
+        if not self._skip_space():
+            return False
+        end = NOT_DIGIT.search(self._buffer, self._at)
+        if end is None:
+            return False if len(self._buffer) - self._begin <= _MAX_HEADER else self._mismatch()
+        if end.start() == self._at:
             return self._mismatch()
         self._at = end.start()
         return self._next_part()
@@ -288,8 +330,11 @@ class Reader:
     def _next_part(self) -> bool:
         self._part += 1
         self._in_literal = 0
-        if self._part == len(self._fmt.call):
-            self._end_call()
+        if self._part == len(self._parts):
+            if self._fmt.section is None:
+                self._end_call()
+            else:
+                self._mode = _Mode.BETWEEN
         return True
 
     def _end_call(self) -> None:
@@ -313,28 +358,10 @@ class Reader:
     def _skip_space(self) -> bool:
         """False when white space is all there is so far. White space that goes on and on inside a header is left
         standing, where nothing fits it."""
-        found = _NOT_SPACE.search(self._buffer, self._at)
+        found = NOT_SPACE.search(self._buffer, self._at)
         end = found.start() if found is not None else len(self._buffer)
         if self._arguments is None and end - self._begin > _MAX_HEADER:
             return True
         if self._arguments is not None or found is not None:
             self._at = end
         return found is not None
-
-
-def _name_end(fmt: Format) -> re.Pattern[str]:
-    """The first character that no name holds, or that begins the literal after the name."""
-    place = next(i for i, part in enumerate(fmt.call) if isinstance(part, Name))
-    following = fmt.call[place + 1]
-    assert isinstance(following, Literal)
-    stop = following.text.lstrip()[0]
-    allowed = "".join(re.escape(c) for c in _ALPHABET + "_-.:/" if c != stop)
-    return re.compile(f"[^{allowed}]")
-
-
-def _partial(text: str, start: int, marker: str) -> int:
-    """Where the longest end of ``text`` begins that may become ``marker``; ``len(text)`` when there is none."""
-    for at in range(max(start, len(text) - len(marker) + 1), len(text)):
-        if marker.startswith(text[at:]):
-            return at
-    return len(text)

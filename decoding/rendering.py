@@ -18,6 +18,7 @@ from decoding.messages import (
     plain_turns,
     wire_tool,
     with_calls_as_text,
+    with_ids_of,
     without_system,
 )
 from decoding.template import Abilities, abilities, apply, as_messages
@@ -77,10 +78,7 @@ def render_text(
 def _native(turns: Sequence[Turn], fmt: Format, able: Abilities) -> list[Turn]:
     """Turns for a template that knows tools. Calls are written into the text where that comes to the same, so that
     earlier arguments stand in the prompt to the letter, and in any case where they are no JSON object."""
-    return [
-        with_calls_as_text(turn, fmt) if able.calls_as_text or any(c.parsed is None for c in turn.calls) else turn
-        for turn in turns
-    ]
+    return with_calls_as_text(with_ids_of(turns, fmt), fmt, only_broken=not able.calls_as_text)
 
 
 def _fit(turns: Sequence[Turn], able: Abilities) -> list[Turn]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from decoding.cache import Lru
 from decoding.formats import Format
-from decoding.messages import Call, Turn, with_calls_as_text
+from decoding.messages import Call, Turn, with_calls_as_text, with_ids_of
 
 Messages = Sequence[Mapping[str, Any]]
 
@@ -118,7 +118,7 @@ def _try_out(tokenizer: Any, fmt: Format) -> Abilities:
     def shows(text: str, *words: str) -> bool:
         return all(word in text for word in words)
 
-    history = [_USER, _CALLS, *_RESULTS]
+    history = with_ids_of([_USER, _CALLS, *_RESULTS], fmt)
     words = ("probe_first", "probe_second", "probe_result", "probe_other")
     as_object = rendered(history, tools=True)
     as_string = rendered(history, tools=True, arguments_as_text=True)
@@ -126,15 +126,15 @@ def _try_out(tokenizer: Any, fmt: Format) -> Abilities:
     object_fits = shows(as_object, *words) and "{'probe_key'" not in as_object
     string_fits = shows(as_string, *words) and '\\"probe_key' not in as_string
     native = as_object if object_fits else as_string
-    as_text = [with_calls_as_text(turn, fmt) for turn in history]
-    spoken = [_USER, replace(_CALLS, text="probe_answer"), *_RESULTS]
+    as_text = with_calls_as_text(history, fmt)
+    spoken = [replace(turn, text="probe_answer") if turn.calls else turn for turn in history]
     return Abilities(
         tools=fmt.native_tools
         and (object_fits or string_fits)
         and shows(rendered([_USER], tools=True), "probe_tool", "probe_key"),
         calls_as_text=bool(native)
         and rendered(as_text, tools=True) == native
-        and rendered([with_calls_as_text(turn, fmt) for turn in spoken], tools=True)
+        and rendered(with_calls_as_text(spoken, fmt), tools=True)
         == rendered(spoken, tools=True, arguments_as_text=not object_fits),
         arguments_as_text=not object_fits,
         system=shows(rendered([_SYSTEM, _USER]), "probe_system", "probe_user"),

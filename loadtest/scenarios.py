@@ -125,8 +125,8 @@ def _messages(rng: random.Random, tools: tuple[LoadTool, ...], prompt_words: int
     messages: list[dict[str, Any]] = []
     if rng.random() < 0.4:
         messages.append({"role": rng.choice(["system", "developer"]), "content": "You help with tools."})
-    if rng.random() < 0.25:  # long enough that the engine prefills it in several steps
-        messages.append({"role": "user", "content": _filler(rng, rng.randint(prompt_words // 4, prompt_words))})
+    if rng.random() < 0.1:  # long enough that the engine prefills it in several steps
+        messages.append({"role": "user", "content": _filler(rng, rng.randint(prompt_words // 2, prompt_words))})
         messages.append({"role": "assistant", "content": "I have read it."})
     if tools and rng.random() < 0.3:
         messages += _earlier_call(rng, tools[0])

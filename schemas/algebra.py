@@ -13,7 +13,7 @@ from schemas.scalars import Scalars
 from schemas.shapes import ArrayShape, ObjectShape
 from schemas.solving import TooManyCases, cases, reduce
 from schemas.stringset import StringSet
-from schemas.unions import bearable
+from schemas.unions import bearable, declared_once
 
 MAX_CASES = 1500
 """Cases per goal and kind, found and failed together; beyond, choices are dropped and become residue."""
@@ -64,6 +64,10 @@ class Algebra:
     def disjoint(self, left: GoalId, right: GoalId) -> bool:
         return self.is_empty(self.goals.conjunction((left, right)))
 
+    def plainly_disjoint(self, left: GoalId, right: GoalId) -> bool:
+        """As :meth:`disjoint`, but without a look into arrays and objects: for questions that are asked very often."""
+        return (self.reader.is_scalar(left) or self.reader.is_scalar(right)) and self.disjoint(left, right)
+
     def contains(self, outer: GoalId, inner: GoalId) -> bool:
         """Whether every value of ``inner`` is one of ``outer``."""
         if outer in (inner, ANYTHING) or inner == NOTHING:
@@ -81,7 +85,8 @@ class Algebra:
         if isinstance(formula, bool):
             return formula
         try:
-            return any(self._closes(state) for state in cases(formula, self._fresh(kind), self.goals, _PROBE_CASES))
+            start = ArrayState(self) if kind == "array" else ObjectState(self, tables=False)
+            return any(self._closes(state) for state in cases(formula, start, self.goals, _PROBE_CASES))
         except TooManyCases:
             return True
 
@@ -156,7 +161,7 @@ class Algebra:
             for state in self._states(goal, "object"):
                 assert isinstance(state, ObjectState)
                 found.update(dict.fromkeys(state.shapes()))
-            known = self._objects[goal] = bearable(tuple(found), self.goals, self.goals.path(goal))
+            known = self._objects[goal] = bearable(declared_once(tuple(found)), self.goals, self.goals.path(goal))
         return known
 
     def _states(self, goal: GoalId, kind: Kind) -> list[ArrayState | ObjectState]:

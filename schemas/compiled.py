@@ -31,6 +31,8 @@ class CompiledSchema:
     """Bytes of the shortest value's text, as far as the grammar is exact; a lower bound where it is checked."""
     key: str = ""
     """Equal for schemas that differ only in annotations and in the order of members, compiled in the same way."""
+    closed: bool = False
+    """Undeclared members were forbidden wherever properties are declared: asked for, and possible everywhere."""
     narrowings: list[Residue] = field(default_factory=list)
     """Where the grammar writes only some of the valid texts (an order of members, say); what it writes is valid."""
 

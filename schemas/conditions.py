@@ -25,15 +25,18 @@ def conditions_of(state: ObjectState, choices: Sequence[Or]) -> tuple[tuple[Cond
     and objects would need their complements, and is better told apart by cases. Choices that share no member, with
     each other or with a choice that is left, get tables of their own.
     """
+    groups = [(group, _wanted(state, group)) for group in _connected(choices)]
+    hard = [choice for group, wanted in groups if wanted is None for choice in group]
+    if hard:
+        return (), hard
     taken: list[Conditions] = []
-    left: list[Or] = []
-    for group in _connected(choices):
-        table = _table(state, group)
+    for group, wanted in groups:
+        table = _table(state, group, wanted or {})
         if table is None:
-            left.extend(group)
+            hard.extend(group)
         else:
             taken.append(table)
-    return tuple(taken), left
+    return tuple(taken), hard
 
 
 def _connected(choices: Sequence[Or]) -> list[list[Or]]:
@@ -58,7 +61,8 @@ def _keys(literal: Formula) -> Iterator[str]:
     yield literal.key if isinstance(literal, Has | Lacks | Member) and literal.key else ""
 
 
-def _table(state: ObjectState, choices: Sequence[Or]) -> Conditions | None:
+def _wanted(state: ObjectState, choices: Sequence[Or]) -> dict[str, dict[GoalId, None]] | None:
+    """The members that the choices look at, each with the goals that tell its values apart; None for hard choices."""
     wanted: dict[str, dict[GoalId, None]] = {}
     for choice in choices:
         for literal in _literals(choice):
@@ -68,6 +72,10 @@ def _table(state: ObjectState, choices: Sequence[Or]) -> Conditions | None:
                 wanted.setdefault(literal.key, {})[literal.goal] = None
             else:
                 return None
+    return wanted
+
+
+def _table(state: ObjectState, choices: Sequence[Or], wanted: dict[str, dict[GoalId, None]]) -> Conditions | None:
     classes: dict[str, list[tuple[GoalId, frozenset[GoalId]]]] = {}
     for key, goals in wanted.items():
         split = _split(state, key, list(goals))

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 class ObjectState:
     """A conjunction of object literals. Implements :class:`schemas.solving.State`."""
 
-    def __init__(self, algebra: Algebra) -> None:
+    def __init__(self, algebra: Algebra, *, tables: bool = True) -> None:
+        """``tables``: turn choices into conditions where that is possible; who asks for one case only needs none."""
         self.algebra = algebra
+        self.tables = tables
         self.required: dict[str, None] = {}
         self.forbidden: dict[str, None] = {}
         self.members: dict[str, GoalId] = {}
@@ -47,7 +49,7 @@ class ObjectState:
         self.residue: dict[Residue, None] = {}
 
     def copy(self) -> ObjectState:
-        other = ObjectState(self.algebra)
+        other = ObjectState(self.algebra, tables=self.tables)
         other.required, other.forbidden = dict(self.required), dict(self.forbidden)
         other.members, other.every, other.some = dict(self.members), dict(self.every), dict(self.some)
         other.least, other.most = self.least, self.most
@@ -103,7 +105,7 @@ class ObjectState:
         own = self.goal(key)
         if own == NOTHING or self.algebra.contains(goal, own):
             return True
-        if key in self.required and self.algebra.disjoint(own, goal):
+        if key in self.required and self.algebra.plainly_disjoint(own, goal):
             return False
         return None
 
@@ -170,7 +172,7 @@ class ObjectState:
         return True
 
     def absorb(self, choices: Sequence[Or]) -> Sequence[Or]:
-        if self.least or self.most is not None or self.some:
+        if not self.tables or self.least or self.most is not None or self.some:
             return choices
         taken, left = conditions_of(self, choices)
         if not left:

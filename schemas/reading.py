@@ -33,6 +33,8 @@ class Reader:
         self._formulas: dict[tuple[GoalId, Kind], Formula] = {}
         self._node_scalars: dict[NodeId, Scalars] = {}
         self._half_read = 0
+        self.left_open = False
+        """Some object that declares properties was not closed although that was asked for."""
         self._node_formulas: dict[tuple[NodeId, Mode, Kind], Formula] = {}
 
     @property
@@ -228,10 +230,16 @@ class Reader:
         # What the schema demands stays allowed: where no object is left, close less, in the end nothing.
         plain = self._plain(node_id, Mode.INSIDE, "object")
         closed = conjunction((plain, self._closing(self._all_declared(node_id))))
-        return plain if self._clash("object", closed, True) else closed
+        if self._clash("object", closed, True):
+            self.left_open = True
+            return plain
+        return closed
 
     def _closing(self, seen: Evaluated) -> Formula:
-        if seen.everything or seen.roomy or seen.unknown or not seen.declares:
+        if seen.declares and not seen.everything and (seen.roomy or seen.unknown):
+            self.left_open = True
+            return True
+        if seen.everything or not seen.declares:
             return True
         return Every(seen.undeclared(), NOTHING)
 

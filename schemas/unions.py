@@ -12,6 +12,8 @@ from schemas.stringset import StringSet
 
 MAX_MEMBERS = 1000
 """Members that may come next, over all alternatives of one goal."""
+MAX_SHARED = 300
+"""Members of alternatives that are spelled out only for the sake of coming once."""
 
 
 def bearable(shapes: Sequence[ObjectShape], goals: Goals, path: str) -> tuple[ObjectShape, ...]:
@@ -26,6 +28,32 @@ def bearable(shapes: Sequence[ObjectShape], goals: Goals, path: str) -> tuple[Ob
     if key is not None:
         return tuple(replace(shape, first=key) for shape in shapes)
     return (_merged(shapes, goals, path),)
+
+
+def declared_once(shapes: Sequence[ObjectShape]) -> tuple[ObjectShape, ...]:
+    """Give every shape a slot for each name that another one has a slot for, as far as its free members allow the name.
+
+    Otherwise a name that one branch declares could come twice in a branch that does not. It makes no other difference,
+    so it is left where it would make the union too large.
+    """
+    names = list(dict.fromkeys(slot.key for shape in shapes for slot in shape.slots))
+    if len(shapes) == 1 or len(shapes) * len(names) > MAX_SHARED:
+        return tuple(shapes)
+    return tuple(_with_slots(shape, names) for shape in shapes)
+
+
+def _with_slots(shape: ObjectShape, names: Sequence[str]) -> ObjectShape:
+    present = {slot.key for slot in shape.slots}
+    slots = list(shape.slots)
+    others: list[Others] = []
+    for other in shape.others:
+        if not other.witness:
+            found = [name for name in names if name not in present and other.names.contains(name)]
+            slots.extend(Slot(name, other.goal, False) for name in found)
+            other = replace(other, names=other.names & ~StringSet.literals(found))
+        if other.names != StringSet.NONE:
+            others.append(other)
+    return replace(shape, slots=tuple(slots), others=tuple(others))
 
 
 def _weight(shape: ObjectShape) -> int:

@@ -1,9 +1,10 @@
 """The process that compiles schemas: ``python -m server.compile_worker CPU_SECONDS MEGABYTES``.
 
 It reads one job after another from standard input and writes each result to standard output, both as a four-byte
-length and a pickle; an empty one first says that it is ready. A job is ``(schema, undeclared)``; a result is a
-CompiledSchema, or the SchemaError that it raised. A job that takes too long or too much memory kills the process,
-nothing else: the parent starts another one.
+length and a pickle; an empty one first says that it is ready. A job is ``(function's name, arguments)``: ``compile``
+of (schema, undeclared) gives a CompiledSchema, ``try_grammar`` of (grammar,) gives ``None``, and both give the
+SchemaError that they raise, or the traceback of anything else, which is a fault of ours. A job that takes too long or
+too much memory kills the process, nothing else: the parent starts another one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import signal
 import struct
 import sys
 import time
+import traceback
 from typing import Any, BinaryIO
 
 HEADER = struct.Struct("!I")
@@ -42,19 +44,35 @@ def main() -> None:
         write(results, result)
 
 
-def _result(schema: Any, undeclared: Any) -> bytes:
-    from schemas import SchemaError, compile_schema
+def _result(function: str, arguments: tuple[Any, ...]) -> bytes:
+    from schemas import SchemaError
 
     try:
-        compiled = pickle.dumps(compile_schema(schema, undeclared=undeclared))
-        _rehearse(compiled)
+        run = _compile if function == "compile" else _try_grammar
+        return pickle.dumps(run(*arguments))
     except SchemaError as error:
         return pickle.dumps(error)
     except (RecursionError, MemoryError) as error:
         return pickle.dumps(SchemaError("", "", f"too complex ({type(error).__name__})"))
-    except Exception as error:  # a schema's fault or ours, but never the end of this process
-        return pickle.dumps(SchemaError("", "", f"cannot be compiled ({type(error).__name__}: {str(error)[:300]})"))
+    except BaseException:  # a panic of native code is no Exception; whatever it is, this process goes on
+        return pickle.dumps(traceback.format_exc())
+
+
+def _compile(schema: Any, undeclared: Any) -> Any:
+    from schemas import compile_schema
+
+    compiled = compile_schema(schema, undeclared=undeclared)
+    _rehearse(pickle.dumps(compiled))
     return compiled
+
+
+def _try_grammar(grammar: str) -> None:
+    from schemas import SchemaError
+    from schemas.engine import engine_error
+
+    error = engine_error(grammar)
+    if error is not None:
+        raise SchemaError("", "", f"over a limit of the grammar engine: {error}")
 
 
 def _rehearse(compiled: bytes) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import pickle
 import signal
 import sys
@@ -13,6 +14,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -25,9 +28,10 @@ log = logging.getLogger(__name__)
 
 Undeclared: TypeAlias = Literal["forbid", "allow"]
 Schema: TypeAlias = dict[str, Any] | bool
-Outcome: TypeAlias = CompiledSchema | SchemaError
-_Key: TypeAlias = tuple[str, Undeclared, bytes]
+Outcome: TypeAlias = CompiledSchema | SchemaError | None
+_Key: TypeAlias = tuple[str, Undeclared, bytes | str]
 
+_HERE = str(Path(__file__).parents[1])
 _MEGABYTES = 4096
 _START_SECONDS = 60.0
 _PATIENCE = 8.0  # times the processor seconds, on a machine that is busy with other things
@@ -37,22 +41,32 @@ def as_written(schema: Schema) -> Schema:
     return schema
 
 
+def _compile_job(source: Schema | None, undeclared: Undeclared, prepare: Callable[[Any], Schema]) -> bytes:
+    return pickle.dumps(("compile", (prepare(source), undeclared)))
+
+
+class CompileFailed(RuntimeError):
+    """The compiler has a fault of its own: it raised something that is no SchemaError. The text is the traceback."""
+
+
 @dataclass(slots=True)
 class _Worker:
     process: asyncio.subprocess.Process
 
     async def run(self, job: bytes, seconds: float) -> Outcome:
-        """Raises TimeoutError, and EOFError when the process dies of the job."""
+        """Raises TimeoutError, EOFError when the process dies of the job, and CompileFailed."""
         stdin = self.process.stdin
         assert stdin is not None
         try:
             async with asyncio.timeout(seconds):
                 stdin.write(HEADER.pack(len(job)) + job)
                 await stdin.drain()
-                outcome: Outcome = pickle.loads(await self.read())
-                return outcome
+                outcome: Outcome | str = pickle.loads(await self.read())
         except ConnectionError:
             raise EOFError from None
+        if isinstance(outcome, str):
+            raise CompileFailed(outcome)
+        return outcome
 
     async def read(self) -> bytes:
         """One frame. Raises EOFError when the process has ended."""
@@ -92,18 +106,21 @@ class Compiler:
         """The compiled form of ``prepare(source)``.
 
         Raises SchemaError when ``prepare`` does, or when the schema is refused, takes too long or is too large for the
-        compile process.
+        compile process, and CompileFailed.
         """
         key = prepare.__qualname__, undeclared, _text(source)
-        outcome = self._done.get(key)
-        if outcome is not None:
-            self._done.move_to_end(key)
-            self._metrics.grammar_cache_hits.inc()
-        else:
-            outcome = await asyncio.shield(self._task(key, source, prepare))
-        if isinstance(outcome, SchemaError):
-            raise SchemaError(outcome.path, outcome.keyword, outcome.reason)
+        outcome = await self._look_up(key, partial(_compile_job, source, undeclared, prepare))
+        assert outcome is not None
         return outcome
+
+    async def try_grammar(self, grammar: str) -> None:
+        """Let a compile process see whether the grammar engine takes ``grammar``. Raises SchemaError when it does not.
+
+        What has been tried once is not tried again.
+        """
+        # The text itself is the key: its hash is kept in the string, and the string is cached by who made it.
+        key: _Key = "grammar", "allow", grammar
+        await self._look_up(key, lambda: pickle.dumps(("try_grammar", (grammar,))))
 
     async def warm_up(self) -> None:
         """Start one process and let it compile something, so that the first request does not wait for that."""
@@ -118,21 +135,32 @@ class Compiler:
         await asyncio.gather(*(worker.kill() for worker in self._idle))
         self._idle.clear()
 
-    def _task(self, key: _Key, source: Schema | None, prepare: Callable[[Any], Schema]) -> asyncio.Task[Outcome]:
+    async def _look_up(self, key: _Key, job: Callable[[], bytes]) -> CompiledSchema | None:
+        if key in self._done:
+            outcome = self._done[key]
+            self._done.move_to_end(key)
+            self._metrics.grammar_cache_hits.inc()
+        else:
+            outcome = await asyncio.shield(self._task(key, job))
+        if isinstance(outcome, SchemaError):
+            raise SchemaError(outcome.path, outcome.keyword, outcome.reason)
+        return outcome
+
+    def _task(self, key: _Key, job: Callable[[], bytes]) -> asyncio.Task[Outcome]:
         task = self._running.get(key)
         if task is None:
             self._metrics.grammar_cache_misses.inc()
-            task = asyncio.create_task(self._compile(key, source, prepare))
+            task = asyncio.create_task(self._compile(key, job))
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
         return task
 
-    async def _compile(self, key: _Key, source: Schema | None, prepare: Callable[[Any], Schema]) -> Outcome:
+    async def _compile(self, key: _Key, job: Callable[[], bytes]) -> Outcome:
         async with self._slots:
             started = time.perf_counter()
+            outcome: Outcome
             try:
-                schema = await asyncio.to_thread(prepare, source)
-                outcome = await self._outcome(pickle.dumps((schema, key[1])))
+                outcome = await self._outcome(await asyncio.to_thread(job))
             except SchemaError as refused:
                 outcome = refused
             except RecursionError:
@@ -162,6 +190,9 @@ class Compiler:
                     break
                 if last:
                     return SchemaError("", "", "too complex: it took the compile process down")
+            except CompileFailed:
+                self._idle.append(worker)
+                raise
             except BaseException:
                 await worker.kill()
                 raise
@@ -173,12 +204,14 @@ class Compiler:
     async def _start(self) -> _Worker:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",  # a folder called ``server`` where the command was started is not ours
             "-m",
             "server.compile_worker",
             str(self._seconds),
             str(_MEGABYTES),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, (_HERE, os.environ.get("PYTHONPATH"))))},
         )
         worker = _Worker(process)
         try:

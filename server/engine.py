@@ -37,7 +37,7 @@ class EngineStartError(RuntimeError):
 class VllmEngine:
     """``EngineClient`` over AsyncLLM. All methods belong to the event loop that called ``start``."""
 
-    def __init__(self, llm: AsyncLLM, counters: CounterLogger) -> None:
+    def __init__(self, llm: AsyncLLM, names: Sequence[str], counters: CounterLogger) -> None:
         config = llm.model_config
         self._llm = llm
         self._counters = counters
@@ -45,8 +45,7 @@ class VllmEngine:
         self._aborts: set[asyncio.Task[None]] = set()
         self._closing = False
         self._closed = False
-        names = config.served_model_name
-        self._names = (names,) if isinstance(names, str) else tuple(names)
+        self._names = tuple(names)
         self._max_model_len = int(config.max_model_len)
         self._vocab_size = int(config.get_vocab_size())
         self.keep_special_tokens = False
@@ -87,7 +86,7 @@ class VllmEngine:
 
         try:
             llm = await in_thread(load)
-            engine = cls(llm, counters[0])
+            engine = cls(llm, served_names, counters[0])
             await in_thread(lambda: engine._ll_tokenizer)
             await engine._warm_up()
         except EngineArgumentError:

@@ -34,6 +34,8 @@ class TokenLogprob:
     token: str
     logprob: float
     top: tuple[TokenLogprob, ...] = ()
+    data: bytes | None = None
+    """The token's bytes, where they are not those of ``token``: a part of a character."""
 
 
 @dataclass(frozen=True, slots=True)

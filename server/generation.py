@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from contextlib import aclosing
@@ -75,6 +76,17 @@ class Choice:
         Raises GuaranteeError when a check failed and sampling again did not help (or was too late), and the engine's
         errors.
         """
+        try:
+            async with aclosing(self._steps()) as steps:
+                async for step in steps:
+                    yield step
+        except BaseException as fault:
+            # A panic of native code is a BaseException of its own, which nobody on the way out would catch.
+            if isinstance(fault, Exception | asyncio.CancelledError | GeneratorExit | KeyboardInterrupt | SystemExit):
+                raise
+            raise EngineRequestError(f"native code panicked: {fault}") from fault
+
+    async def _steps(self) -> AsyncGenerator[Step]:
         run = _Run(self._plan, self._plan.prompt, self._plan.grammar, self._sampling, 0, "")
         for attempt in range(self._max_retries + 1):
             violation: Violation | None = None

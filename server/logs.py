@@ -20,7 +20,7 @@ LOGGER = logging.getLogger("strictcall")
 #: Lines of engine output that are kept for the story of a failure.
 KEPT_LINES = 2000
 
-_ENGINE_PROBLEM = re.compile(r"^\([^)]*\) (WARNING|ERROR|CRITICAL) \d\d-\d\d [\d:]+ (.*)$")
+_ENGINE_PROBLEM = re.compile(r"^(\([^)]*\) (WARNING|ERROR|CRITICAL) \d\d-\d\d [\d:]+ \[[^\]]*\]) (.*)$")
 _LEVELS = {"WARNING": logging.WARNING, "ERROR": logging.ERROR, "CRITICAL": logging.CRITICAL}
 _PROGRESS_BAR = re.compile(r"\d+%\|")
 
@@ -62,6 +62,7 @@ class ConsoleOutput:
         return file
 
     def _read(self, descriptor: int) -> None:
+        last_head = ""
         with os.fdopen(descriptor, "r", errors="replace", newline=None) as pipe:
             for raw in pipe:
                 line = raw.rstrip()
@@ -73,7 +74,10 @@ class ConsoleOutput:
                 if self._echo:
                     print(line, file=self.stream)
                 elif self.forward_problems and (problem := _ENGINE_PROBLEM.match(line)):
-                    LOGGER.log(_LEVELS[problem[1]], "engine: %s", problem[2])
+                    # vLLM repeats the head on every line of a record; its first line is enough here.
+                    if problem[1] != last_head:
+                        LOGGER.log(_LEVELS[problem[2]], "engine: %s", problem[3])
+                    last_head = problem[1]
 
 
 class _Formatter(logging.Formatter):

@@ -61,11 +61,16 @@ class Metrics:
             "strictcall_client_disconnects", "Answers given up because the client was gone.", registry=registry
         )
         self.grammar_compile_seconds = Histogram(
-            "strictcall_grammar_compile_seconds", "Compiling one schema.", registry=registry, buckets=_SHORT
+            "strictcall_grammar_compile_seconds",
+            "Compiling one schema, or trying one grammar.",
+            registry=registry,
+            buckets=_SHORT,
         )
-        self.grammar_cache_hits = Counter("strictcall_grammar_cache_hits", "Schemas found compiled.", registry=registry)
+        self.grammar_cache_hits = Counter(
+            "strictcall_grammar_cache_hits", "Schemas and grammars found compiled.", registry=registry
+        )
         self.grammar_cache_misses = Counter(
-            "strictcall_grammar_cache_misses", "Schemas that had to be compiled.", registry=registry
+            "strictcall_grammar_cache_misses", "Schemas and grammars that had to be compiled.", registry=registry
         )
 
     def exposition(self) -> bytes:

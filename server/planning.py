@@ -53,7 +53,10 @@ class Planner:
         tools = [await self._tool(spec) for spec in ask.tools]
         answer = None if ask.json_answer is None else await self._answer(ask.json_answer)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._finish, ask, request_id, tools, answer)
+        plan = await loop.run_in_executor(self._threads, self._finish, ask, request_id, tools, answer)
+        if plan.grammar is not None:
+            await self._try(plan.grammar)
+        return plan
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -71,6 +74,17 @@ class Planner:
             ) from None
         shown = NO_ARGUMENTS_AS_SHOWN if spec.parameters is None else spec.parameters
         return Tool(spec.name, spec.description, shown, spec.strict, compiled)
+
+    async def _try(self, grammar: str) -> None:
+        """Each schema has passed alone; together they may be too much for the grammar engine."""
+        try:
+            await self._compiler.try_grammar(grammar)
+        except SchemaError as error:
+            raise bad_request(
+                f"The tools together are too complex: {error.reason}. Offer fewer or simpler tools.",
+                "tools",
+                "invalid_function_parameters",
+            ) from None
 
     async def _answer(self, wanted: JsonAnswer) -> CompiledSchema:
         try:

@@ -14,7 +14,7 @@ from starlette.types import Receive
 
 from server.admission import Admission
 from server.asking import Ask
-from server.compiler import Compiler
+from server.compiler import CompileFailed, Compiler
 from server.engine_client import EngineClient, EngineDeadError, EngineRequestError
 from server.errors import ApiError, ClientGone, GuaranteeError, internal, unavailable
 from server.event_stream import until_gone
@@ -119,6 +119,9 @@ def api_error(fault: BaseException) -> ApiError:
         case EngineRequestError():
             log.error("%s: the engine failed a request: %s", request_id.get(), fault)
             return internal(f"The engine failed this request: {str(fault)[:500]}", "engine_error")
+        case CompileFailed():
+            log.error("%s: a schema could not be compiled by a fault of the compiler:\n%s", request_id.get(), fault)
+            return internal("The server failed to compile the schemas of this request.", "internal_error")
         case GuaranteeError():
             log.error("%s: an answer broke its contract and was not shown: %s", request_id.get(), fault)
             return internal(f"No valid answer was generated: {str(fault)[:500]}", "guarantee_violation")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -18,10 +20,36 @@ class StrictJsonError(ValueError):
     """The text is not strict JSON; the message says what and where."""
 
 
+class RepeatedKeyError(StrictJsonError):
+    """An object has a key twice, and nothing before that is wrong."""
+
+
 def loads(text: str) -> Any:
-    """Parse ``text``. Integers keep every digit. Raises StrictJsonError."""
+    """Parse ``text``. Integers keep every digit. Raises StrictJsonError, RepeatedKeyError for a repeated key."""
+    return _parse(text, _object)
+
+
+def readings(text: str) -> tuple[Any, Any, set[str]]:
+    """Text with repeated keys, as the parsers read it that keep the last member of a name, and as those that keep the
+    first; and the repeated names. Otherwise as ``loads``."""
+    repeated: set[str] = set()
+
+    def last_counts(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            repeated.update(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        return members
+
+    last = _parse(text, last_counts)
+    return last, _parse(text, lambda pairs: dict(reversed(pairs))), repeated
+
+
+def _parse(text: str, make_object: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> Any:
+    decoder = json.JSONDecoder(
+        object_pairs_hook=make_object, parse_constant=_constant, parse_float=_float, parse_int=_int
+    )
     try:
-        value = _DECODER.decode(text)
+        value = decoder.decode(text)
         _check_characters(text, value)
     except json.JSONDecodeError as error:
         raise StrictJsonError(f"{error.msg} at line {error.lineno}, column {error.colno}") from None
@@ -45,7 +73,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise StrictJsonError(f"the key {json.dumps(key)} is given twice")
+                raise RepeatedKeyError(f"the key {json.dumps(key)} is given twice")
             seen.add(key)
     return members
 
@@ -65,6 +93,3 @@ def _int(digits: str) -> int:
     if len(digits) >= _LONGEST_INTEGER:
         _float(digits)
     return int(digits)
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_int)

@@ -27,6 +27,22 @@ def undeclared_key(schema: Any, value: Any) -> str | None:
     return _search([schema], value, schema, "")
 
 
+def declared_names(schema: Any) -> set[str]:
+    """Every name that the schema declares anywhere: as a property, or as required."""
+    names: set[str] = set()
+    left = [schema]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            properties, required = part.get("properties"), part.get("required")
+            names.update(properties if isinstance(properties, dict) else ())
+            names.update(name for name in (required if isinstance(required, list) else ()) if isinstance(name, str))
+            left += part.values()
+        elif isinstance(part, list):
+            left += part
+    return names
+
+
 def _search(schemas: list[Any], value: Any, root: Any, path: str) -> str | None:
     if not isinstance(value, dict | list) or not value:
         return None

@@ -1,6 +1,6 @@
 """The real server, once per test session: `strictcall serve` with the embedded model on a free port.
 
-``STRICTCALL_TEST_URL`` (and ``STRICTCALL_TEST_KEY``, if it asks for a key) let the tests use a server that runs already.
+``STRICTCALL_TEST_URL`` (and ``STRICTCALL_TEST_KEY``, if it asks for a key) let the tests use one that runs already.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Grammar(StructuredOutputGrammar):  # type: ignore[misc]
     @property
     def is_complete(self) -> bool:
         """Whether nothing but the end-of-sequence token can follow."""
-        return not self.failed and self.matcher.is_stopped() and not self.matcher.is_error()
+        return not self.failed and _guarded(lambda: self.matcher.is_stopped() and not self.matcher.is_error(), False)
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
         """Whether the grammar allows them. After a False the request must end."""
@@ -89,16 +89,16 @@ class Grammar(StructuredOutputGrammar):  # type: ignore[misc]
             return False
         if not tokens:
             return True
-        end = self.backend.ll_tokenizer.eos_token
-        if end in tokens:
+        if self.backend.ll_tokenizer.eos_token in tokens:
             self.terminated = True
-        if self.matcher.is_stopped() and not self.matcher.is_error():
+        if self.is_complete:
             self._ends += len(tokens)
             return all(token in self.backend.ll_tokenizer.eos_tokens for token in tokens)
-        accepted = _guarded(lambda: bool(self.matcher.consume_tokens(tokens)), False)
-        if not accepted:
-            accepted = self._replace() and _guarded(lambda: bool(self.matcher.consume_tokens(tokens)), False)
-        if not accepted:
+
+        def consume() -> bool:
+            return bool(self.matcher.consume_tokens(tokens))
+
+        if not _guarded(consume, False) and not (self._replace() and _guarded(consume, False)):
             self.failed = True
             return False
         self.consumed += tokens
@@ -116,23 +116,23 @@ class Grammar(StructuredOutputGrammar):  # type: ignore[misc]
         address = bitmask.data_ptr() + idx * size
         if self.free_text is not None and self.free_text.copy_mask(address, size):
             return
-        self._compute(address, size)
-        if self.matcher.is_error() and self._replace():
-            self._compute(address, size)
-        if self.matcher.is_error():
-            # Nothing may be sampled as if it were right; whatever comes, ``accept_tokens`` refuses it.
+        computed = self._compute(address, size) or (self._replace() and self._compute(address, size))
+        if not computed:
+            # Nothing may be sampled as if it were right: whatever comes, ``accept_tokens`` refuses it.
             self.failed = True
-            LOGGER.warning("a grammar failed in the middle of an answer: %s", self.matcher.get_error())
+            LOGGER.warning("a grammar failed in the middle of an answer: %s", self._error())
         elif self.free_text is not None:
             self.free_text.keep_mask(address, size)
 
-    def _compute(self, address: int, size: int) -> None:
-        try:
+    def _compute(self, address: int, size: int) -> bool:
+        def compute() -> bool:
             self.matcher.unsafe_compute_mask_ptr(address, size)
-        except BaseException as error:
-            _reraise_exit(error)
-            self.failed = True
-            LOGGER.exception("a grammar failed in the middle of an answer")
+            return not self.matcher.is_error()
+
+        return _guarded(compute, False)
+
+    def _error(self) -> str:
+        return _guarded(lambda: str(self.matcher.get_error()), "no reason given")
 
     def _replace(self) -> bool:
         """Put a new matcher with a lexer of its own in the place of one that failed."""
@@ -140,13 +140,15 @@ class Grammar(StructuredOutputGrammar):  # type: ignore[misc]
         if self._alone or self.failed:
             return False
         self._alone = True
-        fresh = _guarded(self.compile_again, None)
-        if fresh is None or fresh.is_error():
-            return False
-        if self.consumed and not _guarded(lambda: bool(fresh.consume_tokens(self.consumed)), False):
-            return False
-        self.matcher = fresh
-        return True
+
+        def replace() -> bool:
+            fresh = self.compile_again()
+            if fresh.is_error() or (self.consumed and not fresh.consume_tokens(self.consumed)):
+                return False
+            self.matcher = fresh
+            return True
+
+        return _guarded(replace, False)
 
     def is_terminated(self) -> bool:
         return self.terminated

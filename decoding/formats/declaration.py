@@ -4,12 +4,12 @@ A call is a sequence of parts, read and written in order::
 
     (Literal('<tool_call>\\n{"name": "'), Name(), Literal('", "arguments": '), Arguments(), Literal("}\\n</tool_call>"))
 
-A format that needs something new (a call id inside the call, arguments as tags, a special token) adds a kind of part;
-grammar, reader and rendering each have one place per kind of part.
+A format that needs something new adds a kind of part; grammar, reader and rendering each have one place per kind.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -23,8 +23,20 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """White space that models write or leave out: rendered as ``text``, which is what the model was trained on."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Name:
     """The slot of the tool's name, written as it is (names are letters, digits and ``_ - . : /``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The number of the call: how many calls the conversation had before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +44,18 @@ class Arguments:
     """The slot of the arguments, one JSON object."""
 
 
-Part: TypeAlias = Literal | Name | Arguments
+Part: TypeAlias = Literal | Gap | Name | Index | Arguments
+Ids: TypeAlias = OneOf["call", "nine", "functions"]
+"""How calls are named: ``call_`` and 24 letters and digits, nine letters and digits, or ``functions.NAME:INDEX``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What stands around and between the calls of one answer, where a format puts them into a section or a list."""
+
+    open: tuple[Literal | Gap, ...]
+    separator: str
+    close: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,41 +93,71 @@ class Format:
     models: str
     """For people: which models write calls so."""
     marker: str
-    """The text that opens a call; a prefix of the first literal of ``call``. Free text that holds it is a call."""
+    """The text that opens calls: the beginning of ``parts``. Free text that holds it is a call."""
     call: tuple[Part, ...]
-    separator: str
-    """What stands between two calls that follow each other."""
     wording: Wording
-    marker_at_line_start: bool = False
-    """The marker counts only at the start of the answer, of a line, or straight after a call."""
+    separator: str = "\n"
+    """White space between two calls that follow each other without a section."""
+    text_separator: str = "\n"
+    """White space between the text of an answer and its calls."""
+    section: Section | None = None
+    marker_at: OneOf["anywhere", "line", "answer"] = "anywhere"
+    """Where the marker counts: anywhere, at the start of a line (of the answer, after a call), or of the answer."""
     native_tools: bool = True
     """The models' chat templates show tools, calls and results themselves."""
     reasoning: ReasoningMarks | None = None
+    ids: Ids = "call"
+    special: tuple[tuple[str, int], ...] = ()
+    """Which texts in the literals are special tokens, and their ids: known once a tokenizer is (``bind``)."""
 
     def __post_init__(self) -> None:
-        first = self.call[0]
-        if not isinstance(first, Literal) or not first.text.startswith(self.marker) or not self.marker.strip():
-            raise ValueError(f"format {self.name}: the first part of a call has to start with the marker")
+        if not self.opening.startswith(self.marker) or not self.marker.strip():
+            raise ValueError(f"format {self.name}: the parts have to begin with the marker")
         if sum(isinstance(p, Name) for p in self.call) != 1 or sum(isinstance(p, Arguments) for p in self.call) != 1:
             raise ValueError(f"format {self.name}: a call has one name and one arguments slot")
         for part, following in zip(self.call, (*self.call[1:], None), strict=True):
-            if not isinstance(part, Literal) and not isinstance(following, Literal):
-                raise ValueError(f"format {self.name}: a literal has to follow each slot")
+            if isinstance(part, Name) and not (isinstance(following, Literal) and following.text.strip()):
+                raise ValueError(f"format {self.name}: a literal has to follow the name")
+        if not isinstance(self.call[0], Literal):
+            raise ValueError(f"format {self.name}: a call has to begin with a literal")
         if self.separator.strip():
-            raise ValueError(f"format {self.name}: calls are separated by white space only")
+            raise ValueError(f"format {self.name}: without a section calls are separated by white space only")
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of an answer's first call, with what opens the section."""
+        return (*self.section.open, *self.call) if self.section else self.call
 
     @property
     def opening(self) -> str:
-        """The first literal: everything up to the first slot."""
-        first = self.call[0]
-        assert isinstance(first, Literal)
-        return first.text
+        """The text up to the first slot."""
+        text = ""
+        for part in self.parts:
+            if not isinstance(part, Literal | Gap):
+                break
+            text += part.text
+        return text
 
-    def write_call(self, name: str, arguments: str) -> str:
+    def write_call(self, name: str, arguments: str, index: int = 0) -> str:
         """One call as the model writes it. ``arguments`` is JSON text and goes in unchanged."""
-        slots = {Name: name, Arguments: arguments}
-        return "".join(part.text if isinstance(part, Literal) else slots[type(part)] for part in self.call)
+        return "".join(_written(part, name, arguments, index) for part in self.call)
 
-    def write_calls(self, calls: list[tuple[str, str]]) -> str:
-        """Several calls, (name, arguments) each, with the format's separator."""
-        return self.separator.join(self.write_call(name, arguments) for name, arguments in calls)
+    def write_calls(self, calls: Sequence[tuple[str, str]], first_index: int = 0) -> str:
+        """All calls of an answer, (name, arguments) each, as the model writes them."""
+        written = [self.write_call(*call, first_index + n) for n, call in enumerate(calls)]
+        if self.section is None:
+            return self.separator.join(written)
+        opening = "".join(part.text for part in self.section.open)
+        return f"{opening}{self.section.separator.join(written)}{self.section.close}"
+
+
+def _written(part: Part, name: str, arguments: str, index: int) -> str:
+    match part:
+        case Literal(text) | Gap(text):
+            return text
+        case Name():
+            return name
+        case Index():
+            return str(index)
+        case Arguments():
+            return arguments

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from decoding.formats.declaration import Format
+from decoding.formats.declaration import Format, Literal
+from decoding.formats.deepseek import DEEPSEEK, DEEPSEEK_V31
 from decoding.formats.hermes import HERMES
+from decoding.formats.kimi import KIMI
+from decoding.formats.llama import LLAMA_JSON
+from decoding.formats.mistral import MISTRAL, MISTRAL_LIST
 from decoding.formats.prompted import PROMPTED
 
-_FORMATS = {fmt.name: fmt for fmt in (HERMES, PROMPTED)}
+_FORMATS = {
+    fmt.name: fmt for fmt in (HERMES, MISTRAL, MISTRAL_LIST, DEEPSEEK, DEEPSEEK_V31, KIMI, LLAMA_JSON, PROMPTED)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +39,41 @@ class _Row:
 # formats that put XML parameters into the same tag.
 _TABLE = (
     _Row(
+        KIMI,
+        "the chat template writes <|tool_call_begin|> and <|tool_call_argument_begin|>",
+        lambda template: "<|tool_calls_section_begin|>" in template,
+    ),
+    _Row(
+        DEEPSEEK,
+        "the chat template writes <｜tool▁sep｜> and JSON in a fence",
+        lambda template: "<｜tool▁sep｜>" in template and "```json" in template,
+    ),
+    _Row(
+        DEEPSEEK_V31,
+        "the chat template writes <｜tool▁sep｜> and bare JSON",
+        lambda template: "<｜tool▁sep｜>" in template,
+    ),
+    _Row(
+        MISTRAL,
+        "the chat template writes [TOOL_CALLS]name[ARGS]",
+        lambda template: "[TOOL_CALLS]" in template and "[ARGS]" in template,
+    ),
+    _Row(
+        MISTRAL_LIST,
+        "the chat template writes a JSON list behind [TOOL_CALLS]",
+        lambda template: "[TOOL_CALLS]" in template,
+    ),
+    _Row(
         HERMES,
         "the chat template writes calls as JSON in <tool_call>",
         lambda template: (
             "<tool_call>" in template and not re.search(r"<function=|<arg_key>|<parameter=|<tool_sep>", template)
         ),
+    ),
+    _Row(
+        LLAMA_JSON,
+        "the chat template is Llama 3's, with calls as JSON",
+        lambda template: "<|start_header_id|>" in template and '"parameters":' in template,
     ),
 )
 
@@ -55,7 +91,7 @@ def get(name: str) -> Format:
 
 
 def detect(tokenizer: Any) -> Format:
-    """The format that this tokenizer's chat template calls for; ``prompted`` when none is known."""
+    """The format that this tokenizer's chat template calls for, bound to it; ``prompted`` when none is known."""
     return explain(tokenizer).format
 
 
@@ -64,15 +100,29 @@ def explain(tokenizer: Any) -> Detection:
     template = _template(tokenizer)
     for row in _TABLE:
         if row.fits(template):
-            return Detection(row.format, row.reason)
+            return Detection(bind(row.format, tokenizer), row.reason)
     if not template:
         return Detection(PROMPTED, "the model has no chat template: tools and calls are explained in the prompt")
     if "tools" not in template:
         return Detection(PROMPTED, "the chat template knows no tools: they are explained in the prompt")
-    return Detection(
-        PROMPTED,
-        "warning: the chat template has tools in a form that is not known here; they are explained in the prompt",
+    reason = "warning: the chat template has tools in a form that is not known here; they are explained in the prompt"
+    return Detection(PROMPTED, reason)
+
+
+def bind(fmt: Format, tokenizer: Any) -> Format:
+    """The format with the ids of those of its literals that are special tokens of this tokenizer: the grammar has to
+    name them by id, because a special token is no text to it."""
+    section = fmt.section
+    texts = [part.text for part in fmt.parts if isinstance(part, Literal)]
+    texts += [section.separator, section.close] if section else []
+    texts += [fmt.reasoning.open, fmt.reasoning.close] if fmt.reasoning else []
+    added = getattr(tokenizer, "added_tokens_decoder", {})
+    special = tuple(
+        (token.content, number)
+        for number, token in sorted(added.items())
+        if token.special and any(token.content in text for text in texts)
     )
+    return replace(fmt, special=special)
 
 
 def _template(tokenizer: Any) -> str:

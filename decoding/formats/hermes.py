@@ -15,7 +15,6 @@ HERMES = Format(
         Arguments(),
         Literal("}\n</tool_call>"),
     ),
-    separator="\n",
     reasoning=ReasoningMarks("<think>", "</think>"),
     wording=Wording(
         intro="You can call functions. Their signatures are between <tools> and </tools>:\n<tools>\n",

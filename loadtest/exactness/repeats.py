@@ -1,4 +1,4 @@
-"""Which repeated keys a grammar should have held apart: those that the schema declares for that very object."""
+"""Which repeated keys a grammar must hold apart: those that the schema declares for that very object."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ def repeated_keys(tree: Json) -> list[str]:
 
 
 def repeated_declared_keys(tree: Json, schema: Json) -> list[str]:
-    """Those of ``repeated_keys`` that some subschema which may apply to their object has under ``properties``.
+    """Those of ``repeated_keys`` that a subschema which surely applies to their object has under ``properties``.
 
-    References other than local pointers are not followed: what stands behind them declares nothing here.
+    The branches of ``anyOf``, ``oneOf`` and the like are left out: where another branch lets the key be a free one, a
+    repeated one does no harm. References other than local pointers are not followed.
     """
     found: set[str] = set()
     for pairs, nodes in _objects(tree, [schema], schema):
@@ -49,7 +50,7 @@ def _objects(tree: Json, schemas: Iterable[Json], root: Json) -> Iterator[tuple[
 
 
 def _in_place(schemas: Iterable[Json], root: Json) -> list[dict[str, Json]]:
-    """The subschemas and all that they apply to the same value."""
+    """The subschemas and all that they apply to the same value without a condition."""
     found: dict[int, dict[str, Json]] = {}
     queue = list(schemas)
     while queue:
@@ -57,11 +58,7 @@ def _in_place(schemas: Iterable[Json], root: Json) -> list[dict[str, Json]]:
         if not isinstance(node, dict) or id(node) in found:
             continue
         found[id(node)] = node
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            queue.extend(node.get(keyword) or ())
-        queue.extend(node.get(keyword) for keyword in ("if", "then", "else", "not"))
-        for keyword in ("dependentSchemas", "dependencies"):
-            queue.extend(_keyword(node, keyword).values())
+        queue.extend(node.get("allOf") or ())
         references = (node.get(keyword) for keyword in ("$ref", "$dynamicRef", "$recursiveRef"))
         queue.extend(_target(root, reference) for reference in references if isinstance(reference, str))
     return list(found.values())
@@ -92,7 +89,7 @@ def _of_item(node: dict[str, Json], index: int) -> Iterator[Json]:
     for keyword in ("items", "prefixItems"):
         if isinstance(tuple_ := node.get(keyword), list) and index < len(tuple_):
             yield tuple_[index]
-    for keyword in ("items", "additionalItems", "contains", "unevaluatedItems"):
+    for keyword in ("items", "additionalItems", "unevaluatedItems"):
         yield node.get(keyword)
 
 

@@ -25,11 +25,13 @@ class _Plan:
     required: list[Slot]
     optional: list[Slot]
     free: list[Slot]
-    """Members that found no bit: they may repeat, like undeclared ones, and the last one counts."""
+    """Members that found no bit: they may repeat, and then the last one counts."""
     others: list[Others]
     counted: int = 0
     """Bits for undeclared members, behind those of the optional ones."""
     witnesses: tuple[int, int] = (0, 0)
+    counter: tuple[int, int] = (0, 0)
+    """How many of the free members there were, where the parameter has room for that: no more than they are."""
     guards: list[Guards] = field(default_factory=list)
     least: int = 0
     most: int | None = None
@@ -91,6 +93,9 @@ def _plan(lower: Lowering, shape: ObjectShape, path: str) -> _Plan:
         lower.note(
             Residue(path, "additionalProperties", "a repeated undeclared member could replace the one that counts")
         )
+    if plan.counter[1]:
+        plan.counter = (low, low + plan.counter[1])
+        low = plan.counter[1]
     for table in shape.conditions:
         plan.guards.append(_guards(lower, table, low))
         low += width(table)
@@ -104,6 +109,10 @@ def _guards(lower: Lowering, table: Conditions, low: int) -> Guards:
 def _spill(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -> None:
     """Take bits away from the last optional members, then from the last required ones, until the parameter has room."""
     room = PARAMETER_BITS - shape.witnesses - sum(map(width, shape.conditions))
+    counter = plan.known.bit_length()
+    if plan.known > room and len(plan.required) + counter <= room:
+        plan.counter = (0, counter)
+        room -= counter
     for group in (plan.optional, plan.required):
         spare = max(0, len(group) - max(0, plan.known - room))
         plan.free.extend(group[spare:])
@@ -235,9 +244,15 @@ def _others(lower: Lowering, plan: _Plan, after: str, path: str) -> None:
 
 
 def _free(lower: Lowering, plan: _Plan, after: str) -> None:
-    plan.members.extend(f"{lower.key(slot.key)} {lower.symbol(slot.goal)} {after}::_" for slot in plan.free)
-    if plan.free:
-        plan.more.append(True)
+    if not plan.free:
+        return
+    counted = plan.counter[1] > plan.counter[0]
+    room: Condition = f"lt({bits(*plan.counter)}, {len(plan.free)})" if counted else True
+    update = f"incr({bits(*plan.counter)})" if counted else "_"
+    for slot in plan.free:
+        member = when(f"{lower.key(slot.key)} {lower.symbol(slot.goal)} {after}::{update}", room)
+        plan.members.extend([] if member is None else [member])
+    plan.more.append(room)
 
 
 def _conditional(lower: Lowering, shape: ObjectShape, plan: _Plan, after: str) -> None:

@@ -6,8 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from schemas.stringset import StringSet
+
 Condition: TypeAlias = str | bool
 """An expression behind ``%if``, or what it always is."""
+
+_ANY = StringSet.ALL.terminal()
+SMALL = 50_000
+SMALL_TERMINAL = 1_500
+"""Characters. Single terminals that are hard for their length were measured before (``Language.affordable``)."""
 
 
 @dataclass(slots=True)
@@ -25,6 +32,9 @@ class Text:
         return f"{prefix}{number}"
 
     def terminal(self, expression: str) -> str:
+        if _ANY in expression and expression != _ANY:
+            # "Any string but …" stands in most objects: its first half is written once.
+            expression = expression.replace(_ANY, self.terminal(_ANY))
         known = self._terminals.get(expression)
         if known is None:
             known = self._terminals[expression] = self.name("T")
@@ -48,6 +58,13 @@ class Text:
         body = "\n  | ".join(parts)
         self._rules[name] = f"{name}{'::_' if parametric else ''}: {body}"
         self.size += len(self._rules[name]) + 1
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the engine is sure to take it: few symbols, and no terminal that its lexer could find too hard."""
+        return self.size < SMALL and all(
+            len(expression) < SMALL_TERMINAL and "%" not in expression for expression in self._terminals
+        )
 
     def render(self, start: str) -> str:
         lines = [f"start: {start}", *self._rules.values()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +17,7 @@ Cut: TypeAlias = tuple[Fraction | float, int]
 
 BOTTOM: Cut = (-math.inf, 1)
 TOP: Cut = (math.inf, 0)
+LARGEST = Fraction(sys.float_info.max)
 _SEARCH = 10_000
 """Candidates tried for a member of a set that also excludes multiples; beyond, it is taken to have one."""
 
@@ -59,7 +61,9 @@ def sweep(a: tuple[Region, ...], b: tuple[Region, ...]) -> Iterator[tuple[Cut, C
 def normal(regions: Iterable[Region]) -> tuple[Region, ...]:
     """Drop what is empty, make points plain, join neighbours that are alike."""
     kept: list[Region] = []
-    for region in regions:
+    for region in map(_clamped, regions):
+        if region.start >= region.end:
+            continue
         terms = region.terms
         point = region.point
         if point is not None:
@@ -78,6 +82,14 @@ def normal(regions: Iterable[Region]) -> tuple[Region, ...]:
         else:
             kept.append(Region(region.start, region.end, terms))
     return tuple(kept)
+
+
+def _clamped(region: Region) -> Region:
+    """What lies beyond the doubles is no number: an end there is no end."""
+    start = BOTTOM if region.start <= (-LARGEST, 0) else region.start
+    end = TOP if region.end >= (LARGEST, 1) else region.end
+    beyond = region.start >= (LARGEST, 1) or region.end <= (-LARGEST, 0)
+    return Region(start, start if beyond else end, region.terms)
 
 
 def _covers(terms: Union, point: Fraction) -> bool:

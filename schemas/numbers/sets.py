@@ -12,7 +12,7 @@ from schemas.numbers import lattice as lat
 from schemas.numbers import members, terminals
 from schemas.numbers.doubles import exact
 from schemas.numbers.lattice import FULL, Lattice, Union
-from schemas.numbers.regions import BOTTOM, TOP, Region, normal, sweep
+from schemas.numbers.regions import BOTTOM, LARGEST, TOP, Region, normal, sweep
 
 Number: TypeAlias = Fraction | int | float
 
@@ -22,7 +22,7 @@ class NumberSet:
     """A set of numbers: disjoint regions, ascending, in a normal form, so that equal structure means equal sets.
 
     (The converse holds but for exotic unions of multiples.) Numbers are exact; what an IEEE double makes of their
-    spelling is dealt with in :mod:`schemas.numbers.spelling`.
+    spelling is dealt with in :mod:`schemas.numbers.spelling`. Numbers larger than every double do not exist here.
     """
 
     regions: tuple[Region, ...]
@@ -36,7 +36,7 @@ class NumberSet:
         """The numbers from ``lo`` to ``hi``, without an end that is open; ``None`` is unbounded."""
         start = BOTTOM if lo is None else (exact(lo), int(lo_open))
         end = TOP if hi is None else (exact(hi), int(not hi_open))
-        return NumberSet((Region(start, end, FULL),)) if start < end else NumberSet.NONE
+        return NumberSet(normal([Region(start, end, FULL)]))
 
     @staticmethod
     def multiples(step: Number) -> NumberSet:
@@ -47,8 +47,8 @@ class NumberSet:
 
     @staticmethod
     def values(numbers: Iterable[Number]) -> NumberSet:
-        """Exactly these."""
-        points = sorted({exact(number) for number in numbers})
+        """Exactly these, but for numbers larger than every double."""
+        points = sorted(value for value in {exact(number) for number in numbers} if abs(value) <= LARGEST)
         return NumberSet(tuple(Region((v, 0), (v, 1), FULL) for v in points))
 
     def __and__(self, other: NumberSet) -> NumberSet:

@@ -34,8 +34,8 @@ MULTIPLE_WHOLE = 18
 EXACT = 2**53 - 1
 """Decimals with at most this many units in the last place are printed back as they were written."""
 
-_NATIVE_STEP = 1_000
-"""Largest step given to llguidance's own automaton of multiples: from about 5,000 on its lexer may run out of fuel."""
+_NATIVE_STEP = 4_096
+"""Largest step given to llguidance's own automaton of multiples: from about 8,000 on its lexer runs out of fuel."""
 _LISTED = 500
 """Multiples that are spelled one by one where no expression for all multiples exists."""
 _MAX_CHOICES = 8

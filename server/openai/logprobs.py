@@ -19,4 +19,5 @@ def logprobs_object(tokens: Sequence[TokenLogprob]) -> dict[str, Any]:
 
 
 def _entry(token: TokenLogprob) -> dict[str, Any]:
-    return {"token": token.token, "logprob": max(token.logprob, _NEVER), "bytes": list(token.token.encode())}
+    data = token.token.encode() if token.data is None else token.data
+    return {"token": token.token, "logprob": max(token.logprob, _NEVER), "bytes": list(data)}

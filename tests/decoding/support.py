@@ -23,7 +23,9 @@ from decoding import (
 from decoding.formats import get, names
 from schemas.sample import EOS, matcher
 
-FORMATS = [get(name) for name in names()]
+ALL_FORMATS = [get(name) for name in names()]
+FORMATS = [fmt for fmt in ALL_FORMATS if fmt.section is None and fmt.separator]
+"""The formats in which calls stand by themselves, with white space between: answers are built from single calls."""
 
 
 def wire(name: str, properties: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
@@ -96,6 +98,7 @@ def call(index: int, name: str, arguments: str) -> list[Event]:
 
 
 __all__ = [
+    "ALL_FORMATS",
     "FIND",
     "FIND_ALL",
     "FORMATS",

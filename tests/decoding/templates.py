@@ -57,6 +57,21 @@ STRINGS = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for
 <|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>{{ c.function.name + c.function.arguments }}\
 </tool_call>{% endfor %}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"""
 
+# Calls behind a token each, ids of nine characters or none at all: like Mistral.
+MISTRAL = """{% if tools %}[AVAILABLE_TOOLS]{{ tools | tojson }}[/AVAILABLE_TOOLS]{% endif %}{% for m in messages %}\
+{% if m.role == 'user' %}[INST]{{ m.content }}[/INST]{% elif m.role == 'tool' %}\
+{% if m.tool_call_id | length != 9 %}{{ raise_exception('ids have nine characters') }}{% endif %}\
+[TOOL_RESULTS]{{ m.tool_call_id }}[TOOL_CONTENT]{{ m.content }}[/TOOL_RESULTS]{% elif m.role == 'assistant' %}\
+{{ m.content }}{% for c in m.tool_calls or [] %}{% if c.id | length != 9 %}{{ raise_exception('nine') }}{% endif %}\
+[TOOL_CALLS]{{ c.function.name }}[ARGS]{{ c.function.arguments | tojson }}{% endfor %}</s>{% endif %}{% endfor %}"""
+
+# Calls in a section, shown by their ids: like Kimi.
+KIMI = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for m in messages %}<|{{ m.role }}|>\
+{% if m.role == 'tool' %}## {{ m.tool_call_id }}: {% endif %}{{ m.content }}{% if m.tool_calls %}\
+<|tool_calls_section_begin|>{% for c in m.tool_calls %}<|tool_call_begin|>{{ c.id }}<|tool_call_argument_begin|>\
+{{ c.function.arguments | tojson }}<|tool_call_end|>{% endfor %}<|tool_calls_section_end|>{% endif %}<|end|>\
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"""
+
 # Refuses everything.
 SULKY = "{{ raise_exception('no') }}"
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from decoding.formats import Arguments, Format, Literal, Name, Wording, detect, explain, get, names
-from tests.decoding.support import FORMATS
+from decoding.formats import Arguments, Format, Literal, Name, Part, Wording, bind, detect, explain, get, names
+from tests.decoding.support import ALL_FORMATS
 
 WORDING = Wording("", "", "{content}")
 HERMES_TEMPLATE = "{% if tools %}<tools>{{ tools }}</tools>{% endif %}<tool_call>\n{'name': ...}\n</tool_call>"
@@ -32,7 +32,13 @@ def test_names_and_get() -> None:
         ({"default": PLAIN_TEMPLATE, "tool_use": HERMES_TEMPLATE}, "hermes", "<tool_call>"),
         (PLAIN_TEMPLATE, "prompted", "no tools"),
         (None, "prompted", "no chat template"),
-        ("{{ tools }} [TOOL_CALLS]", "prompted", "warning"),
+        ("{{ tools }} [TOOL_CALLS] [ARGS]", "mistral", "[ARGS]"),
+        ("{{ tools }} [TOOL_CALLS]", "mistral_list", "list"),
+        ("{{ tools }} <｜tool▁sep｜> ```json", "deepseek", "fence"),
+        ("{{ tools }} <｜tool▁sep｜>", "deepseek_v31", "bare"),
+        ("{{ tools }} <|tool_calls_section_begin|>", "kimi", "<|tool_call_begin|>"),
+        ('{{ tools }} <|start_header_id|> {"name": function name, "parameters": dict}', "llama_json", "Llama"),
+        ("{{ tools }} <|somehow|>", "prompted", "warning"),
         ("{{ tools }} <tool_call>\n<function=f>\n<parameter=p>", "prompted", "warning"),
         ("{{ tools }} <tool_call>f\n<arg_key>k</arg_key>", "prompted", "warning"),
     ],
@@ -45,22 +51,41 @@ def test_detect(template: object, name: str, word: str) -> None:
 
 def test_a_call_is_written_to_the_letter() -> None:
     arguments = '{"a":  "\\u00e5 </tool_call>"'  # broken JSON goes in as it is
-    for fmt in FORMATS:
+    for fmt in ALL_FORMATS:
         assert arguments in fmt.write_call("f", arguments)
-        assert fmt.write_call("f", "{}").startswith(fmt.marker)
+        assert fmt.write_calls([("f", "{}")]).startswith(fmt.opening)
+        assert fmt.opening.startswith(fmt.marker)
+
+
+CALL = (Literal("<c>"), Name(), Literal("("), Arguments(), Literal(")"))
 
 
 @pytest.mark.parametrize(
     ("call", "marker", "separator"),
     [
-        ((Name(), Literal("("), Arguments(), Literal(")")), "(", ""),
-        ((Literal("<c>"), Name(), Literal("("), Arguments(), Literal(")")), "<d>", ""),
+        (CALL[1:], "(", ""),
+        (CALL, "<d>", ""),
+        (CALL, " ", ""),
         ((Literal("<c>"), Name(), Arguments(), Literal(")")), "<c>", ""),
-        ((Literal("<c>"), Name(), Literal("("), Arguments()), "<c>", ""),
-        ((Literal("<c>"), Name(), Literal(")")), "<c>", ""),
-        ((Literal("<c>"), Name(), Literal("("), Arguments(), Literal(")")), "<c>", ", "),
+        (CALL[:3], "<c>", ""),
+        ((*CALL, Arguments()), "<c>", ""),
+        (CALL, "<c>", ", "),
     ],
 )
-def test_declarations_that_cannot_be_read_are_refused(call: tuple[object, ...], marker: str, separator: str) -> None:
+def test_declarations_that_cannot_be_read_are_refused(call: tuple[Part, ...], marker: str, separator: str) -> None:
     with pytest.raises(ValueError, match="format x"):
-        Format("x", "", marker, call, separator, WORDING)  # type: ignore[arg-type]
+        Format("x", "", marker, call, WORDING, separator)
+
+
+def test_special_tokens_are_bound() -> None:
+    """Those of the tokenizer's special tokens that stand in the declaration; ordinary added tokens are text."""
+    added = {
+        7: SimpleNamespace(content="[TOOL_CALLS]", special=True),
+        9: SimpleNamespace(content="[ARGS]", special=True),
+        5: SimpleNamespace(content="[INST]", special=True),
+        4: SimpleNamespace(content="[THINK]", special=False),
+    }
+    bound = bind(get("mistral"), SimpleNamespace(added_tokens_decoder=added))
+    assert bound.special == (("[TOOL_CALLS]", 7), ("[ARGS]", 9))
+    found = detect(SimpleNamespace(chat_template="{{ tools }} [TOOL_CALLS] [ARGS]", added_tokens_decoder=added))
+    assert found == bound

@@ -201,9 +201,9 @@ def test_what_the_grammar_writes_the_reader_reads(fmt: Format, mode: str, parall
         start = matcher(grammar.cfg.definition)
         lead = fmt.opening if mode == "auto" and rng.random() < 0.7 else ""
         assert start.consume_tokens(list(lead.encode()))
-        text = lead + walk(start, rng, budget=60).text.decode(errors="strict")
+        text = lead + walk(start, rng, budget=60).text.decode(errors="ignore")
         if not accepts(grammar, text):
-            continue  # a walk that was given up
+            continue  # the walk was given up in the middle
         events = merged(read(fmt, text, tools=tools))
         started = [event for event in events if isinstance(event, CallStarted)]
         finished = [event for event in events if isinstance(event, CallFinished)]

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from decoding import ArgumentsDelta, CallFinished, CallStarted, Finished, Format, Reader, Reasoning, Text, new_call_id
-from tests.decoding.support import FORMATS, TOOLS, call, merged, read
+from tests.decoding.support import FORMATS, TOOLS, WIRE, call, merged, read
 
 every_format = pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
 
@@ -71,7 +71,7 @@ def test_the_delta_that_closes_one_call_and_opens_the_next(fmt: Format) -> None:
     """b3: the cut falls inside the first arguments and inside the second header."""
     first, second = fmt.write_call("find", '{"q":"x"}'), fmt.write_call("ping", "{}")
     text = f"{first}{fmt.separator}{second}"
-    here, there = len(first) - len(fmt.call[-1].text) - 3, len(first) + len(fmt.separator) + 4  # type: ignore[union-attr]
+    here, there = len(first) - len("}") - 3, len(first) + len(fmt.separator) + 4  # type: ignore[union-attr]
     events = merged(read(fmt, [text[:here], text[here:there], text[there:]]))
     assert events == [*call(0, "find", '{"q":"x"}'), *call(1, "ping", "{}"), Finished("tool_calls")]
 
@@ -259,10 +259,20 @@ def test_where_a_call_began(fmt: Format) -> None:
         assert [event.index for event in events if isinstance(event, CallStarted)] == [3, 4]
 
 
+def test_names_and_wire_tools() -> None:
+    """The way that outside checks call it."""
+    reader = Reader("hermes", WIRE)
+    text = '<tool_call>\n{"name": "ping", "arguments": {}}\n</tool_call>'
+    assert merged([*reader.feed(text, []), *reader.finish("stop")]) == [*call(0, "ping", "{}"), Finished("tool_calls")]
+
+
 def test_ids() -> None:
     ids = {new_call_id() for _ in range(200)}
     assert len(ids) == 200
     assert all(re.fullmatch(r"call_[A-Za-z0-9]{24}", name) for name in ids)
+    started = Reader("mistral", WIRE).feed("[TOOL_CALLS]ping[ARGS]{}")[0]
+    assert isinstance(started, CallStarted)
+    assert re.fullmatch(r"[A-Za-z0-9]{9}", started.id)
 
 
 @pytest.mark.parametrize("opened", [True, False])

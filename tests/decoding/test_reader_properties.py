@@ -21,7 +21,8 @@ JSON_VALUE = st.recursive(
 
 def spiced(fmt: Format) -> st.SearchStrategy[str]:
     """Text with this format's markup in it, whole and in pieces."""
-    markup = [fmt.marker, fmt.marker[:-1], fmt.marker[1:], fmt.opening, fmt.write_call("ping", "{}"), "ping", "{}"]
+    markup = [fmt.marker, fmt.marker[:-1], fmt.marker[1:], fmt.opening, fmt.write_calls([("ping", "{}")]), "ping", "{}"]
+    markup += [fmt.section.separator, fmt.section.close] if fmt.section else []
     pieces = st.sampled_from([*markup, "\n", " ", '"', "\\", "{", "}", "é", "🎈", "x"]) | st.text(max_size=3)
     return st.lists(pieces, max_size=12).map("".join)
 
@@ -67,7 +68,7 @@ def test_nothing_is_lost(data: st.DataObject) -> None:
                 assert found >= 0
                 between += text[at:found]
                 at = found + len(piece.strip())
-    assert set("".join((between + text[at:]).split())) <= set(fmt.write_call("", ""))
+    assert set("".join((between + text[at:]).split())) <= set(fmt.write_calls([("", "")] * 10))
 
 
 @settings(max_examples=200, deadline=None)
@@ -77,8 +78,9 @@ def test_render_then_read_is_the_identity(data: st.DataObject) -> None:
     fmt = data.draw(FORMAT)
     chosen = data.draw(st.lists(st.sampled_from([tool.name for tool in TOOLS]), min_size=1, max_size=4))
     calls = [(name, data.draw(arguments(fmt))) for name in chosen]
-    text = data.draw(st.sampled_from(["", "Let me see.", "日本 🎈\n\n- a\n- b", "x <"]))
-    written = f"{text}\n{fmt.write_calls(calls)}" if text else fmt.write_calls(calls)
+    texts = ["", "Let me see.", "日本 🎈\n\n- a\n- b", "x <"] if fmt.marker_at != "answer" else [""]
+    text = data.draw(st.sampled_from(texts))
+    written = f"{text}{fmt.text_separator}{fmt.write_calls(calls)}" if text else fmt.write_calls(calls)
     expected = [event for index, (name, args) in enumerate(calls) for event in call(index, name, args)]
     assert merged(read(fmt, data.draw(cut(written)))) == [
         *([Text(text)] if text else []),

@@ -198,6 +198,38 @@ def test_objects_for_templates_that_want_objects() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("template", "fmt", "end"),
+    [(templates.MISTRAL, get("mistral"), "</s>"), (templates.KIMI, get("kimi"), "<|end|>")],
+    ids=["mistral", "kimi"],
+)
+def test_ids_of_the_kind_that_a_template_demands(template: str, fmt: Format, end: str) -> None:
+    """Whatever ids the client has, earlier calls stand as the model writes them, and prompts only grow."""
+    made = templates.tokenizer(template)
+    able = abilities(made, fmt)
+    assert able.tools
+    assert able.calls_as_text
+    turns = [
+        user("go"),
+        calling(("call_abcdefghijklmnopqrstuvwx", "find", '{"q":"x"}'), ("b", "ping", "{}")),
+        result("call_abcdefghijklmnopqrstuvwx", "one"),
+        result("b", "two"),
+        calling(("c", "find", '{"q": "broken'), content="Again."),
+        result("c", "three"),
+        {"role": "assistant", "content": "Done."},
+        user("more"),
+    ]
+    prompts = [render_text(made, fmt, turns[:count], TOOLS, AUTO) for count in (1, 4, 6, 8)]
+    for shorter, longer in itertools.pairwise(prompts):
+        assert longer.startswith(shorter)
+    written = prompts[1][len(prompts[0]) :].partition(end)[0]
+    assert merged(read(fmt, written))[:-1] == [*call(0, "find", '{"q":"x"}'), *call(1, "ping", "{}")]
+    assert fmt.write_calls([("find", '{"q": "broken')], first_index=2) in prompts[-1]
+    if fmt.ids == "functions":
+        assert "## functions.find:0: one" in prompts[-1]
+        assert "functions.find:2" in prompts[-1]
+
+
 def test_template_arguments_go_through() -> None:
     noisy = templates.tokenizer(templates.PLAIN + "{% if enable_thinking %}<think>{% endif %}")
     assert render_text(noisy, HERMES, [user("x")], template_kwargs={"enable_thinking": True}).endswith("<think>")

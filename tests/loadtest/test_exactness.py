@@ -64,11 +64,12 @@ def test_repeated_keys_are_told() -> None:
 def test_a_repeated_key_is_declared_where_its_object_is() -> None:
     schema = {
         "properties": {"a": {}, "b": {"items": {"$ref": "#/$defs/c"}}},
-        "anyOf": [{"properties": {"d": {}}}],
+        "allOf": [{"properties": {"d": {}}}],
+        "anyOf": [{"properties": {"y": {}}}, {}],
         "additionalProperties": {"properties": {"e": {}}},
         "$defs": {"c": {"properties": {"c": {}}}},
     }
-    tree = strict_tree(b'{"c":1,"c":1,"b":[{"c":1,"a":1,"a":2,"c":2}],"d":1,"d":2,"x":{"e":1,"e":2,"d":1,"d":1}}')
+    tree = strict_tree(b'{"c":1,"c":1,"b":[{"c":1,"a":1,"a":2,"c":2}],"d":1,"d":2,"y":1,"y":1,"x":{"e":1,"e":2}}')
     assert repeated_declared_keys(tree, schema) == ["c", "d", "e"]
     assert repeated_declared_keys(strict_tree(b'{"c":1,"c":1,"b":[{"a":1,"a":2}]}'), schema) == []
 

@@ -36,7 +36,7 @@ def compiled(schema: dict[str, Any], undeclared: Literal["allow", "forbid"] = "a
     return None
 
 
-@settings(QUIET, max_examples=300)
+@settings(QUIET, max_examples=150)
 @given(schemas(), st.lists(values, min_size=3, max_size=8))
 def test_grammar_and_validator_agree_on_values(schema: dict[str, Any], candidates: list[Any]) -> None:
     grammar = compiled(schema)
@@ -47,7 +47,7 @@ def test_grammar_and_validator_agree_on_values(schema: dict[str, Any], candidate
         assert allowed == (not faults), f"{json.dumps(value)}: grammar {allowed}, validator {faults}"
 
 
-@settings(QUIET, max_examples=200)
+@settings(QUIET, max_examples=100)
 @given(schemas(), st.integers(0, 1000))
 def test_every_walk_is_valid(schema: dict[str, Any], seed: int) -> None:
     grammar = compiled(schema)
@@ -55,7 +55,7 @@ def test_every_walk_is_valid(schema: dict[str, Any], seed: int) -> None:
         assert walk_faults(grammar.compiled, 9, seed) == []
 
 
-@settings(QUIET, max_examples=100)
+@settings(QUIET, max_examples=60)
 @given(schemas(), values, st.integers(0, 1000))
 def test_key_order_does_not_matter(schema: dict[str, Any], value: Any, seed: int) -> None:
     grammar = compiled(schema)
@@ -63,7 +63,7 @@ def test_key_order_does_not_matter(schema: dict[str, Any], value: Any, seed: int
         assert grammar.allows(value) == grammar.allows(shuffled(value, random.Random(seed)))
 
 
-@settings(QUIET, max_examples=60)
+@settings(QUIET, max_examples=40)
 @given(schemas())
 def test_closed_is_a_part_of_open(schema: dict[str, Any]) -> None:
     closed = compiled(schema, "forbid")

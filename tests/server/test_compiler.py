@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from schemas import SchemaError
-from server.compiler import Compiler
+from server.compiler import CompileFailed, Compiler
 from server.metrics import Metrics
 
 GOOD = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -94,7 +94,6 @@ async def test_the_same_schema_at_once_is_compiled_once(compiler: Compiler) -> N
         ("sleep", "not compiled within 4 s of processor time"),
         ("memory", "MemoryError"),
         ("deep", "RecursionError"),
-        ("bug", "KeyError"),
         ("slow", "its validator takes over 2 s"),
     ],
 )
@@ -109,6 +108,15 @@ async def test_a_poisonous_schema_is_refused_and_others_go_on(
     assert piece in refused.value.reason
     with pytest.raises(SchemaError):  # remembered: it does not kill another process
         await asyncio.wait_for(compiler.compile(GOOD | {"title": kind}, "forbid"), 0.5)
+
+
+@pytest.mark.anyio
+async def test_a_fault_of_the_compiler_is_not_the_schemas(hostile: None, compiler: Compiler) -> None:
+    for _ in range(2):
+        with pytest.raises(CompileFailed, match="KeyError"):
+            await compiler.compile(GOOD | {"title": "bug"}, "forbid")
+    assert (await compiler.compile(GOOD, "forbid")).validate({}) == []
+    assert len(compiler._idle) == 1
 
 
 @pytest.mark.anyio
@@ -141,6 +149,16 @@ async def test_the_cache_is_bounded_by_bytes() -> None:
     assert (await compiler.compile(GOOD | {"title": "7"}, "forbid")).schema["title"] == "7"  # type: ignore[index]
     assert compiler._metrics.registry.get_sample_value("strictcall_grammar_cache_misses_total") == 8
     await compiler.close()
+
+
+@pytest.mark.anyio
+async def test_grammars_are_tried_once(compiler: Compiler) -> None:
+    for _ in range(2):
+        await compiler.try_grammar('start: "a"\n')
+        with pytest.raises(SchemaError, match="grammar engine"):
+            await compiler.try_grammar("start: nothing\n")
+    symbols = compiler._metrics.registry.get_sample_value("strictcall_grammar_compile_seconds_count")
+    assert symbols == 2
 
 
 @pytest.mark.anyio

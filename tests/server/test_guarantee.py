@@ -45,10 +45,15 @@ class ResidueCompiler:
         schema = prepare(source)
         text = json.dumps(schema)
         if "uniqueItems" not in text:
-            return compile_schema(schema)
-        wider = compile_schema(json.loads(text.replace("uniqueItems", "title").replace(": true", ': "x"')))
+            return compile_schema(schema, undeclared=undeclared)
+        wider = compile_schema(
+            json.loads(text.replace("uniqueItems", "title").replace(": true", ': "x"')), undeclared=undeclared
+        )
         residue = [Residue("/properties/ids", "uniqueItems", "checked after generation")]
         return replace(wider, schema=schema, residue=residue)
+
+    async def try_grammar(self, grammar: str) -> None:
+        pass
 
     async def close(self) -> None:
         pass
@@ -251,6 +256,17 @@ def test_json_answers_with_residue_are_held_back(checked: Stub) -> None:
     checked.engine.script = in_turn(split('{"ids": [1, 1]}', 3), split('{"ids": [1, 2]}', 3))
     frames = checked.frames(response_format=wanted)
     assert "".join(d.get("content", "") for d in deltas(frames)) == '{"ids": [1, 2]}'
+
+
+def test_repeated_free_names_are_no_fault_where_every_reading_is_valid(checked: Stub) -> None:
+    parameters = {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "integer"}}
+    free = {"type": "function", "function": {"name": "f", "parameters": parameters}}
+    twice = '{"x": 1, "x": 2, "y": 3}'
+    checked.engine.script = say(*split(call("f", twice), 4))
+    assert calls(checked.frames(tools=[free]))[0]["arguments"] == twice
+    for broken in ('{"x": 1, "x": "2"}', '{"x": "1", "x": 2}', '{"a": 1, "a": 2}'):
+        checked.engine.script = say(call("f", broken))
+        assert checked.chat(tools=[free]).status_code == 500, broken
 
 
 OBJECT = {"type": "object", "properties": {"a": {"type": "object", "properties": {"b": {}}}}}

@@ -292,8 +292,6 @@ def test_nothing_outlives_a_server_that_is_killed_while_it_loads() -> None:
     ("arguments", "reason"),
     [
         (["--", "--no-such-engine-option", "1"], "--no-such-engine-option"),
-        (["--", "--worker-cls", "x.Y"], "--worker-cls"),
-        (["--max-model-len", "100000"], "max_model_len"),
         (["--", "--kv-cache-memory-bytes", "900000000000000"], "memory"),
     ],
 )

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from schemas import SchemaError
+from server.compiler import CompileFailed
 from server.engine_client import EngineRequestError
 from tests.server.stub import TOOLS, Stub, StubEngine, call, chunks, say, serve
 from tests.server.test_disconnects import send, until
@@ -157,6 +159,44 @@ def test_a_request_that_the_engine_refuses(own: Stub) -> None:
     assert own.chat().status_code == 200
 
 
+class PanicException(BaseException):
+    """As Rust extensions raise it: no Exception."""
+
+
+def test_a_panic_of_native_code_is_an_error_of_one_request(own: Stub) -> None:
+    own.engine.script = say("Hel", PanicException("index out of bounds"))
+    response = own.chat()
+    assert (response.status_code, response.json()["error"]["code"]) == (500, "engine_error")
+    frames = chunks(own.chat(stream=True, n=2).content, done=False)
+    assert frames[-1]["error"]["code"] == "engine_error"
+    own.engine.script = say("Hello")
+    assert own.chat().status_code == 200
+    assert own.metric("strictcall_requests_running") == 0
+
+
+def test_tools_that_are_too_much_together(own: Stub) -> None:
+    async def refuse(grammar: str) -> None:
+        raise SchemaError("", "", "over a limit of the grammar engine: too many symbols")
+
+    own.app.state.serving.compiler.try_grammar = refuse
+    response = own.chat(tools=TOOLS)
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert (error["param"], error["code"]) == ("tools", "invalid_function_parameters")
+    assert "too many symbols" in error["message"]
+    assert own.chat().status_code == 200
+
+
+def test_a_fault_of_the_compiler_is_500(own: Stub) -> None:
+    async def fail(*_: object) -> None:
+        raise CompileFailed("Traceback: secret")
+
+    own.app.state.serving.compiler.compile = fail
+    response = own.chat(tools=TOOLS)
+    assert (response.status_code, response.json()["error"]["code"]) == (500, "internal_error")
+    assert "secret" not in response.text
+
+
 @pytest.fixture
 def own() -> Iterator[Stub]:
     with serve(StubEngine()) as stub:
@@ -216,9 +256,9 @@ def test_metrics(own: Stub) -> None:
         "strictcall_guarantee_violations_total 0.0",
         "strictcall_resampled_calls_total 0.0",
         "strictcall_ttft_seconds_count 2.0",
-        "strictcall_grammar_cache_misses_total 2.0",
-        "strictcall_grammar_cache_hits_total 2.0",
-        "strictcall_grammar_compile_seconds_count 2.0",
+        "strictcall_grammar_cache_misses_total 3.0",
+        "strictcall_grammar_cache_hits_total 3.0",
+        "strictcall_grammar_compile_seconds_count 3.0",
     ):
         assert line in text.splitlines()
     for name in ("inter_delta_seconds_count", "prompt_tokens_total", "completion_tokens_total"):

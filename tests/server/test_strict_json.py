@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.strict_json import StrictJsonError, loads
+from server.strict_json import StrictJsonError, loads, readings
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -63,3 +63,13 @@ def test_pairs_of_surrogates_are_characters() -> None:
 
 def test_integers_keep_every_digit() -> None:
     assert loads("123456789012345678901234567890") == 123456789012345678901234567890
+
+
+def test_both_readings_of_repeated_keys() -> None:
+    assert readings('{"a": 1, "b": {"c": 1, "c": 2}, "a": 3}') == (
+        {"a": 3, "b": {"c": 2}},
+        {"a": 1, "b": {"c": 1}},
+        {"a", "c"},
+    )
+    with pytest.raises(StrictJsonError, match="NaN"):
+        readings('{"a": 1, "a": NaN}')

@@ -190,3 +190,23 @@ def test_the_judge_explains_what_the_root_does_not_reach() -> None:
     with pytest.raises(SchemaError) as caught:
         validator_for({"$defs": {"a": {"type": "foo"}}})
     assert (caught.value.path, caught.value.keyword) == ("/$defs/a", "type")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching", "other"),
+    [
+        ("^[[a-z]*]$", ["]", "a]", "[]"], ["a", ""]),
+        ("^a]$", ["a]"], ["a"]),
+        (r"^\{\{.+}}$", ["{{x}}"], ["{{x}"]),
+        ("^{a}$", ["{a}"], ["a"]),
+        (r"^\p{L}{2}[{}]]$", ["ab{]", "éa}]"], ["a{]", "ab{"]),
+    ],
+)
+def test_the_judge_takes_brackets_for_themselves(pattern: str, matching: list[str], other: list[str]) -> None:
+    for schema, wrap in (
+        ({"pattern": pattern}, lambda s: s),
+        ({"patternProperties": {pattern: {"type": "null"}}, "additionalProperties": False}, lambda s: {s: None}),
+    ):
+        judge = validator_for(schema)
+        assert all(judge.is_valid(wrap(text)) for text in matching)
+        assert not any(judge.is_valid(wrap(text)) for text in other)

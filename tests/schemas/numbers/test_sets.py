@@ -128,6 +128,12 @@ def test_big_floats_are_the_integers_that_they_hold() -> None:
     assert NumberSet.values([0.1]).contains(Fraction(1, 10))
 
 
+def test_there_is_nothing_beyond_the_doubles() -> None:
+    assert NumberSet.interval(10**400, False, None, False).is_empty()
+    assert NumberSet.values([10**400]).is_empty()
+    assert NumberSet.interval(None, False, 10**400, True) == ALL
+
+
 @pytest.mark.parametrize("step", [0, -1, -0.5])
 def test_a_step_is_positive(step: Any) -> None:
     with pytest.raises(ValueError, match="positive"):

@@ -1,0 +1,146 @@
+"""What holds in every format: grammar, reader and rendering agree on the same calls."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+
+import pytest
+
+from decoding import CallFinished, CallStarted, Finished, Format, Reader, Text, tool_from_wire, tool_grammar
+from schemas.sample import matcher, walk
+from tests.decoding.support import ALL_FORMATS, TOOLS, accepts, call, ends_after, merged, read, wire
+
+every_format = pytest.mark.parametrize("fmt", ALL_FORMATS, ids=lambda fmt: fmt.name)
+
+PING = ("ping", "{}")
+FIND = ("find", '{"q":"} ] <tool_call> [TOOL_CALLS] <｜tool▁calls▁end｜> \\" \\\\ 日本"}')
+MANY = ("find-all_2", '{"n":12}')
+
+
+def text_before(fmt: Format, calls: list[tuple[str, str]]) -> str:
+    return f"Let me see.{fmt.text_separator}{fmt.write_calls(calls)}"
+
+
+@every_format
+def test_calls_alone(fmt: Format) -> None:
+    auto, required = (tool_grammar(TOOLS, mode, True, fmt) for mode in ("auto", "required"))
+    for calls in ([PING], [FIND], [PING, FIND], [FIND, PING, MANY], [PING, PING]):
+        text = fmt.write_calls(calls)
+        assert accepts(auto, text)
+        assert accepts(required, text)
+        expected = [event for index, each in enumerate(calls) for event in call(index, *each)]
+        assert merged(read(fmt, text)) == [*expected, Finished("tool_calls")]
+
+
+@every_format
+def test_text(fmt: Format) -> None:
+    auto, required = (tool_grammar(TOOLS, mode, True, fmt) for mode in ("auto", "required"))
+    for text in ("", "Hello.", "日本 🎈\n", f"a {fmt.marker[:-1]}", "{}", "[]", '{"a": 1}'):
+        assert accepts(auto, text), text
+        assert not accepts(required, text), text
+        assert merged(read(fmt, text)) == [*([Text(text)] if text else []), Finished("stop")]
+
+
+@every_format
+def test_text_before_calls(fmt: Format) -> None:
+    text = text_before(fmt, [PING, FIND])
+    if fmt.marker_at == "answer":
+        assert merged(read(fmt, text)) == [Text(text), Finished("stop")]
+        return
+    assert accepts(tool_grammar(TOOLS, "auto", True, fmt), text)
+    expected = [Text("Let me see."), *call(0, *PING), *call(1, *FIND), Finished("tool_calls")]
+    assert merged(read(fmt, text)) == expected
+
+
+@every_format
+def test_any_cut_gives_the_same_events(fmt: Format) -> None:
+    answers = [fmt.write_calls([FIND, PING, MANY]), text_before(fmt, [PING, FIND]), f"{fmt.write_calls([PING])}\nDone."]
+    for text, reason in itertools.product(answers, ("stop", "length")):
+        whole = merged(read(fmt, text, reason=reason))
+        for cut in range(len(text) + 1):
+            assert merged(read(fmt, [text[:cut], text[cut:]], reason=reason)) == whole, cut
+        assert merged(read(fmt, list(text), reason=reason)) == whole
+
+
+@every_format
+def test_one_call(fmt: Format) -> None:
+    for mode in ("auto", "required"):
+        grammar = tool_grammar(TOOLS, mode, False, fmt)
+        assert accepts(grammar, fmt.write_calls([FIND]))
+        assert not accepts(grammar, fmt.write_calls([FIND, PING]))
+        assert ends_after(grammar, fmt.write_calls([FIND]))
+
+
+@every_format
+def test_first(fmt: Format) -> None:
+    grammar = tool_grammar(TOOLS, "auto", True, fmt, first="find")
+    assert accepts(grammar, fmt.write_calls([FIND]))
+    assert accepts(grammar, fmt.write_calls([FIND, PING]))
+    assert not any(accepts(grammar, text) for text in ("", "Hello.", fmt.write_calls([PING, FIND])))
+
+
+@every_format
+def test_wrong_calls(fmt: Format) -> None:
+    grammar = tool_grammar(TOOLS, "auto", True, fmt)
+    for wrong in (("pong", "{}"), ("ping", '{"q":"x"}'), ("find", "{}"), ("find", '{"q":1}'), ("find-all_2", FIND[1])):
+        assert not accepts(grammar, fmt.write_calls([wrong]))
+        assert not accepts(grammar, fmt.write_calls([PING, wrong]))
+
+
+@every_format
+def test_none(fmt: Format) -> None:
+    grammar = tool_grammar(TOOLS, "none", True, fmt)
+    assert accepts(grammar, "Hello.")
+    assert not accepts(grammar, fmt.write_calls([PING]))
+
+
+@every_format
+def test_cut_by_the_budget(fmt: Format) -> None:
+    """Complete calls are delivered, a cut one is not finished, no markup is content."""
+    text = fmt.write_calls([PING, FIND])
+    first, second = text.index(PING[1]) + len(PING[1]), text.index(FIND[1]) + len(FIND[1])
+    for cut in range(len(text) + 1):
+        reader = Reader(fmt, TOOLS)
+        events = merged([*reader.feed(text[:cut]), *reader.finish("length")])
+        assert events[-1] == Finished("length")
+        assert sum(isinstance(event, CallFinished) for event in events) == (cut >= first) + (cut >= second)
+        assert not any(isinstance(event, Text) for event in events)
+
+
+@every_format
+def test_what_is_no_call_is_text(fmt: Format) -> None:
+    for calls in ([("pong", "{}")], [("", "{}")], [("ping", "[]")]):
+        text = fmt.write_calls(calls)
+        whole = merged(read(fmt, text))
+        assert whole == [Text(text), Finished("stop")]
+        assert merged(read(fmt, list(text))) == whole
+
+
+@every_format
+def test_what_the_grammar_writes_the_reader_reads(fmt: Format) -> None:
+    """Random walks: every call is whole, of an offered tool and valid; no opening is content."""
+    tags = {"type": "array", "items": {"type": "string"}}
+    tools = [*TOOLS, tool_from_wire(wire("set", {"on": {"type": "boolean"}, "tags": tags}))]
+    compiled = {tool.name: tool.compiled for tool in tools}
+    rng = random.Random(fmt.name)
+    made = 0
+    for mode, parallel in itertools.product(("auto", "required"), (True, False)):
+        grammar = tool_grammar(tools, mode, parallel, fmt)
+        for _ in range(8):
+            start = matcher(grammar.cfg.definition)
+            assert start.consume_tokens(list(fmt.opening.encode()))
+            text = fmt.opening + walk(start, rng, budget=60).text.decode(errors="ignore")
+            if not accepts(grammar, text):
+                continue  # the walk was given up in the middle
+            events = merged(read(fmt, text, tools=tools))
+            started = [event for event in events if isinstance(event, CallStarted)]
+            finished = [event for event in events if isinstance(event, CallFinished)]
+            assert len(started) == len(finished) >= 1
+            for begun, done in zip(started, finished, strict=True):
+                assert compiled[begun.name].validate(json.loads(done.arguments)) == []
+            assert not any(fmt.opening in event.text for event in events if isinstance(event, Text))
+            assert events[-1] == Finished("tool_calls")
+            made += len(started)
+    assert made > 10

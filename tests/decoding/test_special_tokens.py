@@ -1,0 +1,112 @@
+"""Markers that are special tokens: the grammar takes the token and not its spelling, and the reader agrees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import llguidance
+import pytest
+
+from decoding import CallFinished, CallStarted, Finished, Format, Text, tool_grammar
+from tests.decoding.support import ALL_FORMATS, TOOLS, merged, read
+
+MARKS = {
+    "mistral": ["[TOOL_CALLS]", "[ARGS]", "[THINK]", "[/THINK]"],
+    "deepseek_v31": [
+        "<｜tool▁calls▁begin｜>",
+        "<｜tool▁call▁begin｜>",
+        "<｜tool▁sep｜>",
+        "<｜tool▁call▁end｜>",
+        "<｜tool▁calls▁end｜>",
+    ],
+    "kimi": [
+        "<|tool_calls_section_begin|>",
+        "<|tool_call_begin|>",
+        "<|tool_call_argument_begin|>",
+        "<|tool_call_end|>",
+        "<|tool_calls_section_end|>",
+    ],
+}
+BOUND = [
+    replace(fmt, special=tuple((mark, 257 + n) for n, mark in enumerate(MARKS[fmt.name])))
+    for fmt in ALL_FORMATS
+    if fmt.name in MARKS
+]
+every_format = pytest.mark.parametrize("fmt", BOUND, ids=lambda fmt: fmt.name)
+EOS = 256
+
+
+class Vocabulary:
+    """Single bytes, the end of sequence and the format's special tokens."""
+
+    eos_token_id = EOS
+    bos_token_id = None
+
+    def __init__(self, fmt: Format) -> None:
+        marks = [mark.encode() for mark, _ in fmt.special]
+        self.tokens = [*(bytes([byte]) for byte in range(256)), b"<|end|>", *marks]
+        self.special_token_ids = list(range(EOS, len(self.tokens)))
+
+    def __call__(self, text: bytes | str) -> list[int]:
+        return list(text.encode() if isinstance(text, str) else text)
+
+
+def tokens(fmt: Format, text: str) -> list[int]:
+    """The text with its markers as special tokens."""
+    for mark, number in fmt.special:
+        text = text.replace(mark, chr(0xE000 + number))
+    return [
+        token
+        for character in text
+        for token in ([ord(character) - 0xE000] if 0xE100 < ord(character) < 0xE200 else list(character.encode()))
+    ]
+
+
+def accepts(fmt: Format, mode: str, ids: list[int], reasoning: bool = False) -> bool:
+    tokenizer = llguidance.LLTokenizer(llguidance.TokenizerWrapper(Vocabulary(fmt)), slices=[])
+    grammar = llguidance.grammar_from("grammar", tool_grammar(TOOLS, mode, True, fmt, reasoning).cfg.definition)
+    machine = llguidance.LLMatcher(tokenizer, grammar, log_level=0)
+    assert not machine.is_error(), machine.get_error()
+    return bool(machine.validate_tokens([*ids, EOS]) == len(ids) + 1)
+
+
+@every_format
+@pytest.mark.parametrize("mode", ["auto", "required"])
+def test_the_token_and_not_its_spelling(fmt: Format, mode: str) -> None:
+    text = fmt.write_calls([("ping", "{}"), ("find", '{"q":"x"}')])
+    assert accepts(fmt, mode, tokens(fmt, text))
+    assert not accepts(fmt, mode, list(text.encode()))
+
+
+@every_format
+def test_free_text(fmt: Format) -> None:
+    """c7: what spells the marker would be read as one, so text cannot spell it."""
+    assert accepts(fmt, "auto", list("Hello 日本".encode()))
+    assert accepts(fmt, "auto", tokens(fmt, f"Hello.{fmt.write_calls([('ping', '{}')])}"))
+    assert not accepts(fmt, "auto", list(f"Hello {fmt.marker}".encode()))
+    assert not accepts(fmt, "none", tokens(fmt, fmt.write_calls([("ping", "{}")])))
+
+
+@every_format
+def test_markers_in_strings_are_spelled(fmt: Format) -> None:
+    """Inside a string a marker can only be spelled, and is data."""
+    arguments = f'{{"q":"{fmt.marker}"}}'
+    opening, closing = fmt.write_calls([("find", "{}")]).split("{}")
+    ids = [*tokens(fmt, opening), *arguments.encode(), *tokens(fmt, closing)]
+    assert accepts(fmt, "required", ids)
+    events = merged(read(fmt, opening + arguments + closing))
+    assert [event.arguments for event in events if isinstance(event, CallFinished)] == [arguments]
+    assert not accepts(fmt, "required", tokens(fmt, opening + arguments + closing))
+
+
+@every_format
+def test_reasoning(fmt: Format) -> None:
+    assert fmt.reasoning is not None
+    calls = fmt.write_calls([("ping", "{}")])
+    for text in (f"Hm.{fmt.reasoning.close}{calls}", f"{fmt.reasoning.open}Hm.{fmt.reasoning.close}{calls}"):
+        assert accepts(fmt, "required", tokens(fmt, text), reasoning=True)
+        events = merged(read(fmt, text, reasoning=True))
+        assert [event.name for event in events if isinstance(event, CallStarted)] == ["ping"]
+        assert events[-1] == Finished("tool_calls")
+        assert not any(isinstance(event, Text) for event in events)
+    assert not accepts(fmt, "required", tokens(fmt, calls), reasoning=True)

@@ -1,0 +1,37 @@
+"""``strictcall formats``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+from typer.testing import CliRunner
+
+from decoding.formats import get, names
+from server.formats_command import formats_command
+from tests.decoding import templates
+
+app = typer.Typer()
+app.command()(formats_command)
+
+
+def test_every_format_is_listed_with_a_sample() -> None:
+    result = CliRunner().invoke(app, [])
+    assert result.exit_code == 0
+    lines = [line.strip() for line in result.output.splitlines()]
+    for name in names():
+        assert f"{name}: {get(name).models}" in lines
+        assert any(line.startswith(get(name).opening.splitlines()[0]) for line in lines), name
+
+
+def test_what_a_model_gets(tmp_path: Path) -> None:
+    templates.tokenizer(templates.HERMES).save_pretrained(tmp_path)
+    result = CliRunner().invoke(app, [str(tmp_path)])
+    assert result.exit_code == 0
+    assert ": hermes (the chat template writes calls as JSON in <tool_call>)" in result.output
+
+
+def test_no_model(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, [str(tmp_path)])
+    assert result.exit_code == 1
+    assert "no tokenizer" in result.output
