@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
@@ -154,9 +155,25 @@ def lint(context: typer.Context) -> None:
     """Hand over to ``server.lint``, which takes a second to import."""
     from server.lint import lint_command
 
+    _hand_over(lint_command, context)
+
+
+@app.command(
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    help="List the call formats, or say which one a model's chat template calls for.",
+)
+def formats(context: typer.Context) -> None:
+    """Hand over to ``server.formats_command``, which takes a second to import."""
+    from server.formats_command import formats_command
+
+    _hand_over(formats_command, context)
+
+
+def _hand_over(function: Callable[..., None], context: typer.Context) -> None:
     command = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    command.command()(lint_command)
-    command(context.args, prog_name="strictcall lint")
+    command.command()(function)
+    command(context.args, prog_name=f"strictcall {context.info_name}")
 
 
 def main() -> None:

@@ -21,6 +21,7 @@ from vllm.v1.engine.exceptions import EngineGenerateError
 
 from decoding.engine.arguments import EngineArgumentError, JumpForward, engine_config
 from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCounters
+from decoding.engine.grammar_backend import is_panic
 from server.engine_client import EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 from server.threads import in_thread
 
@@ -144,6 +145,10 @@ class VllmEngine:
             raise EngineDeadError("the engine process is gone") from error
         except (VLLMClientError, EngineGenerateError) as error:
             raise EngineRequestError(first_line(error.__cause__ or error)) from error
+        except BaseException as error:
+            if is_panic(error):
+                raise EngineRequestError(f"the grammar cannot be read: {first_line(error)}") from error
+            raise
         finally:
             self._running.discard(request_id)
             if not finished:
@@ -272,6 +277,7 @@ class VllmEngine:
             token=data.decode("utf-8", errors="replace"),
             logprob=max(logprob, LOWEST_LOGPROB),
             top=top,
+            data=data,
         )
 
     @cached_property

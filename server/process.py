@@ -24,7 +24,7 @@ from decoding import formats
 from server.app import create_app
 from server.embedded import EMBEDDED_NAME, EmbeddedModelError, prepare
 from server.logs import LOGGER, ConsoleOutput, configure
-from server.reaper import MARKER_VARIABLE, end_trackers, kill_marked, marked_processes
+from server.reaper import MARKER_VARIABLE, PATIENCE, end_trackers, kill_marked, marked_processes
 from server.settings import Settings
 from server.start_errors import StartError, bind, check_model, explain, without_prefix
 from server.threads import in_thread
@@ -264,7 +264,7 @@ def _end_children(marker: str) -> None:
         descriptor = resource_tracker.getfd()
         if descriptor is not None:
             os.close(descriptor)
-        end_trackers(marker, patience=2.0)
+        end_trackers(marker, PATIENCE)
 
 
 def _start_reaper(marker: str) -> subprocess.Popen[bytes]:

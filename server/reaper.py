@@ -15,6 +15,8 @@ import time
 MARKER_VARIABLE = "STRICTCALL_RUN"
 #: How often the parent is looked at, and how long nothing marked must be seen before the work is done (seconds).
 POLL, QUIET = 0.25, 1.0
+#: How long resource trackers get to remove what is left in shared memory (seconds).
+PATIENCE = 5.0
 
 
 def marked_processes(marker: str) -> dict[int, bytes]:
@@ -79,7 +81,7 @@ def main(parent: int, marker: str) -> None:
     while os.getppid() == parent:
         time.sleep(POLL)
     kill_marked(marker, QUIET)
-    end_trackers(marker, patience=1.0)
+    end_trackers(marker, PATIENCE)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ from typing import Any
 
 from vllm.v1.metrics.loggers import StatLoggerBase
 
-
 #: Where ``SamplingParams.extra_args`` carries a request's grammar.
 GRAMMAR_ARGUMENT = "strictcall_grammar"
 _PREFIX = "strictcall."

@@ -10,10 +10,10 @@ The tokens ride in ``max_num_batched_tokens``, like those of prompts: what does 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from typing import Any
 
+from vllm.logger import init_logger
 from vllm.sampling_params import SamplingParams
 from vllm.v1.core.sched.output import CachedRequestData
 from vllm.v1.request import Request
@@ -21,7 +21,7 @@ from vllm.v1.request import Request
 from decoding.engine.grammar_backend import Grammar
 from decoding.engine.known_tokens import KnownTokensRequestData
 
-LOGGER = logging.getLogger(__name__)
+LOGGER = init_logger(f"vllm.{__name__}")
 
 
 class ForcedTokens:

@@ -1,6 +1,6 @@
 """The worker class for GPUs with jump-forward: vLLM's own with its V1 model runner, which then takes known tokens.
 
-It has never run on a GPU: it is the CPU worker's counterpart, over the same model runner that vLLM's CPU runner extends.
+It has never run on a GPU. It is the counterpart of the worker for CPUs, whose runner extends the same V1 runner.
 """
 
 from __future__ import annotations

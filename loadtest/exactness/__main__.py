@@ -6,6 +6,7 @@ import argparse
 import gzip
 import itertools
 import json
+import random
 import shlex
 import sys
 import time
@@ -29,7 +30,10 @@ def main() -> int:
     compilers: list[CompilerName] = [name for name in COMPILERS if name in arguments.compilers.split(",")]
     options = Options(seed=arguments.seed, byte_walks=arguments.walks, vocabulary_walks=(arguments.walks + 2) // 3)
     tokenizer_file()
-    jobs = [(subject, name, options) for subject in _subjects(arguments) for name in compilers]
+    subjects = list(_subjects(arguments))
+    # In random order an interrupted run is a fair sample.
+    random.Random(arguments.seed).shuffle(subjects)
+    jobs = [(subject, name, options) for subject in subjects for name in compilers]
     tallies = {name: Tally(name) for name in compilers}
     interrupted = False
     try:
@@ -44,9 +48,9 @@ def main() -> int:
     table = markdown(list(tallies.values()))
     print(f"\n{table}")
     if arguments.markdown:
-        Path(arguments.markdown).write_text(
-            document(list(tallies.values()), shlex.join(["python", "-m", "loadtest.exactness", *sys.argv[1:]]))
-        )
+        command = shlex.join(["python", "-m", "loadtest.exactness", *sys.argv[1:]])
+        remark = " (interrupted: a random part of all)" if interrupted else ""
+        Path(arguments.markdown).write_text(document(list(tallies.values()), command, remark))
     if arguments.json:
         Path(arguments.json).write_text(json.dumps([as_json(t) for t in tallies.values()], indent=1))
     return 130 if interrupted else 0
@@ -108,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--offset", type=int, default=0, help="schemas to pass over first")
     parser.add_argument("--every", type=int, default=1, help="only every Nth schema from there")
     parser.add_argument("--only", action="append", metavar="ID", help="only the schema with this id (can be repeated)")
-    parser.add_argument("--suite", metavar="DIR", help="JSON-Schema-Test-Suite, run after the data")
+    parser.add_argument("--suite", metavar="DIR", help="JSON-Schema-Test-Suite, beside the data")
     parser.add_argument("--compilers", default=",".join(COMPILERS), help="default: %(default)s")
     parser.add_argument("--walks", type=int, default=9, help="byte walks a schema; a third of it with the vocabulary")
     parser.add_argument("--seed", type=int, default=0)

@@ -12,13 +12,13 @@ from loadtest.exactness.report import counterexamples, markdown
 from loadtest.exactness.tally import Tally
 
 
-def document(tallies: Sequence[Tally], command: str) -> str:
-    """A whole Markdown document about one run of ``command``."""
+def document(tallies: Sequence[Tally], command: str, remark: str = "") -> str:
+    """A whole Markdown document about one run of ``command``; ``remark`` stands behind it."""
     ours = [t for t in tallies if t.compiler == "strictcall"]
     parts = [
         "# How exact the schema compiler is",
         "Made by one run, from the repository's root, of",
-        f"    {command}",
+        f"    {command}{remark}",
         f"on {os.cpu_count()} CPUs, Python {platform.python_version()}, llguidance {version('llguidance')}, "
         f"jsonschema-rs {version('jsonschema_rs')}. Nothing below is edited by hand.",
         markdown(tallies),

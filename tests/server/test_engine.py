@@ -82,6 +82,9 @@ def bench() -> Iterator[Bench]:
     from server.settings import Settings
 
     _engine_environment(Settings())
+    # Threads that are bound to a core wait for each other when others use the machine too.
+    os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     from server.engine import VllmEngine
 
     model = str(prepare(default_cache_dir(), print))

@@ -23,6 +23,8 @@ COMMAND = str(Path(sys.executable).with_name("strictcall"))
 START_LIMIT = 400.0
 #: The issue's limit for stopping, and something for a machine that does other things too.
 STOP_LIMIT = 10.0 * 3
+#: Threads that are bound to a core wait for each other when others use the machine too.
+UNBOUND = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "1"}
 LONG_ANSWER = {
     "model": "m",
     "messages": [{"role": "user", "content": "Count from one to ten thousand."}],
@@ -99,7 +101,7 @@ def serve(*arguments: str) -> Iterator[Serve]:
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        env={name: value for name, value in os.environ.items() if not name.startswith("STRICTCALL_")},
+        env={name: value for name, value in os.environ.items() if not name.startswith("STRICTCALL_")} | UNBOUND,
     )
     running = Serve(process)
 

@@ -76,7 +76,7 @@ SPECULATIVE = '--speculative-config={"method":"ngram","num_speculative_tokens":2
 
 
 def test_speculative_decoding_and_jump_forward(model: Path) -> None:
-    with pytest.raises(EngineArgumentError, match="--jump-forward on .* --speculative-config"):
+    with pytest.raises(EngineArgumentError, match=r"--jump-forward on .*--speculative-config"):
         engine_config(str(model), ["m"], max_model_len=1024, jump_forward="on", extra=[SPECULATIVE])
     config = engine_config(str(model), ["m"], max_model_len=1024, extra=[SPECULATIVE])
     assert config.scheduler_config.scheduler_cls == "decoding.engine.scheduler.GrammarScheduler"

@@ -7,8 +7,12 @@ import inspect
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import llguidance
 import pytest
+
+pytest.importorskip("vllm.v1.worker.cpu_worker", reason="needs vLLM's CPU build")
+
+import llguidance
+import torch
 from vllm.config import ParallelConfig, SchedulerConfig, StructuredOutputsConfig, VllmConfig
 from vllm.sampling_params import SamplingParams
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
@@ -27,6 +31,8 @@ from vllm.v1.worker.cpu_worker import CPUWorker
 from vllm.v1.worker.gpu_input_batch import InputBatch
 from vllm.v1.worker.gpu_model_runner import GPUModelRunner
 from vllm.v1.worker.gpu_worker import Worker
+
+from decoding.engine import grammar_backend, scheduler, worker
 
 #: The version whose sources were read. Another one needs a look at every line of this file.
 VLLM = "0.32.0"
@@ -132,7 +138,39 @@ def test_what_is_not_sampled() -> None:
     assert "discard_request_mask" in text
 
 
+def test_a_cpu_generator_still_has_no_offset() -> None:
+    """When this fails, the mended model runner is no longer needed."""
+    with pytest.raises(RuntimeError, match="offset"):
+        torch.Generator(device="cpu").get_offset()
+
+
+def test_the_model_runner_rewinds_generators_where_we_step_in() -> None:
+    assert "set_offset" in sources(GPUModelRunner._bookkeeping_sync)
+    assert "discard_request_mask" in sources(GPUModelRunner._bookkeeping_sync)
+    assert "set_offset" not in sources(GPUModelRunner._sample)
+    assert "self.model_runner" in sources(CPUWorker.init_device)
+    assert issubclass(worker.SeedSafeCPUModelRunner, GPUModelRunner)
+
+
+def test_the_scheduler_takes_a_backend_that_is_already_set() -> None:
+    assert "structured_output_manager" in inspect.signature(Scheduler.__init__).parameters
+    assert "if self.backend is None" in sources(StructuredOutputManager.grammar_init)
+    for asynchronous, jump in ((False, False), (True, False), (False, True)):
+        path = scheduler.scheduler_path(asynchronous=asynchronous, jump_forward=jump)
+        config = SchedulerConfig.default_factory(scheduler_cls=path)
+        assert issubclass(config.get_scheduler_cls(), Scheduler)
+
+
+def test_a_failed_grammar_ends_its_request_alone() -> None:
+    text = sources(Scheduler.update_from_output)
+    assert "accept_tokens" in text
+    assert "FINISHED_ERROR" in text
+    assert issubclass(grammar_backend.Grammar, StructuredOutputGrammar)
+    assert issubclass(grammar_backend.GrammarBackend, GuidanceBackend)
+
+
 def test_llguidance() -> None:
+    assert isinstance(grammar_backend.LIMITS, llguidance.LLParserLimits)
     for name in (
         "compute_ff_tokens",
         "consume_tokens",

@@ -12,15 +12,15 @@ from tests.decoding.engine.test_jump_forward import AUTO, ONE_CALL, PARIS, argum
 pytestmark = pytest.mark.engine
 
 
-class Panic(BaseException):
-    """What a Rust panic looks like: no ``Exception``."""
+class PanicException(BaseException):
+    """What a Rust panic looks like: no ``Exception``, known by its name."""
 
 
 class Broken:
     """A matcher all of whose methods panic."""
 
     def __getattr__(self, name: str) -> Any:
-        raise Panic(name)
+        raise PanicException(name)
 
 
 def one_that_breaks(core: Core, damage: Any, *, grammar: str = ONE_CALL) -> tuple[Answer, Answer]:

@@ -24,7 +24,9 @@ MATCHERS = {
     shape: llguidance.LLMatcher(tokenizer(), llguidance.grammar_from("grammar", text), log_level=0)
     for shape, text in GRAMMARS.items()
 }
-PIECES = st.sampled_from([*ByteTokenizer.words, b"a", b" ", b"<", b"<<tool", b"`", b"``", b"\n\n", "é".encode(), "😀".encode()])
+PIECES = st.sampled_from(
+    [*ByteTokenizer.words, b"a", b" ", b"<", b"<<tool", b"`", b"``", b"\n\n", "é".encode(), "😀".encode()]
+)
 
 
 def test_every_such_grammar_says_so() -> None:

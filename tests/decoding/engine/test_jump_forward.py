@@ -49,7 +49,10 @@ CASES = {
     "one call": (PARIS, ONE_CALL),
     "prompted": (PARIS, grammar_of("required", ("get_weather", WEATHER), fmt="prompted")),
     "long names": (prompt("Choose something."), LONG_CALL),
-    "two tools": (prompt("Weather in Rome, in degrees?"), grammar_of("required", ("get_weather", WEATHER), ("choose", LONG))),
+    "two tools": (
+        prompt("Weather in Rome, in degrees?"),
+        grammar_of("required", ("get_weather", WEATHER), ("choose", LONG)),
+    ),
     "text": (PARIS, AUTO),
 }
 
