@@ -118,6 +118,17 @@ class VllmEngine:
         """What the engine's scheduler last reported."""
         return self._counters.counters
 
+    def totals(self) -> dict[str, float]:
+        """What the engine process counted since its start, by the names of ``server.metrics``."""
+        core = self.counters.core
+        return {
+            "forward_passes": core.forward_passes,
+            "forced_tokens": core.forced_tokens,
+            "engine_grammar_cache_hits": core.grammar_cache_hits,
+            "engine_grammar_cache_misses": core.grammar_cache_misses,
+            "engine_grammar_compile_seconds": core.grammar_compile_microseconds / 1e6,
+        }
+
     @property
     def running(self) -> int:
         """Generations that were started here and not yet ended."""

@@ -140,6 +140,7 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
     finally:
         beat.cancel()
     await app.state.on_engine(engine)
+    app.state.serving.metrics.watch_engine(engine.totals)
     output.forward_problems = True
     host, port = listener.getsockname()[:2]
     LOGGER.info(
