@@ -18,6 +18,7 @@ from typing import Any
 from outlines.types import CFG
 
 from decoding.cache import Lru
+from decoding.engine.free_text import declare_free_text
 from decoding.formats import Arguments, Format, Gap, Index, Literal, Name, Part, get
 from decoding.tools import Mode, Tool, ToolChoice, tool_choice_from_wire, tool_from_wire
 from schemas import CompiledSchema, Residue, compile_schema
@@ -118,6 +119,15 @@ class _Shape:
     response: str | None
     reasoning: bool
 
+    @property
+    def begins_with_text(self) -> bool:
+        """Whether the answer begins with any text, up to a marker that is spelled out in letters."""
+        form = self.form
+        if self.calls == "required" or self.first or self.response or self.reasoning:
+            return False
+        spelled = bool(form.marker) and not any(token in form.marker for token, _ in form.special)
+        return spelled and form.marker_at != "answer"
+
 
 _cache: Lru[tuple[_Shape, tuple[tuple[str, str], ...]], ToolGrammar] = Lru(256)
 _objects: Lru[str, CompiledSchema] = Lru(1)
@@ -134,7 +144,10 @@ def _build(shape: _Shape, tools: Sequence[Tool], response_residue: Sequence[Resi
     rules = [f"start: {answer}", *(rule for name, rule in terminals.items() if name in used)]
     rules += _call_rules(shape, tools)
     residue = {tool.name: list(tool.compiled.residue) for tool in tools if tool.compiled.residue}
-    return ToolGrammar(CFG("\n".join(rules) + "\n"), residue, list(response_residue))
+    text = "\n".join(rules) + "\n"
+    if shape.begins_with_text:
+        text = declare_free_text(text, shape.form.marker, at_line_start=shape.form.marker_at == "line")
+    return ToolGrammar(CFG(text), residue, list(response_residue))
 
 
 def _answer(shape: _Shape) -> str:

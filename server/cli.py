@@ -56,6 +56,10 @@ def serve(
     tensor_parallel_size: Annotated[
         int | None, typer.Option(help="GPUs that one copy of the model is spread over.  [default: 1]")
     ] = None,
+    jump_forward: Annotated[
+        str | None,
+        typer.Option(help="on, off or auto: take tokens that the grammar forces unsampled.  [default: auto: on a CPU]"),
+    ] = None,
     tool_format: Annotated[
         str | None, typer.Option(help="How the model writes calls.  [default: auto, by its chat template]")
     ] = None,
@@ -111,6 +115,7 @@ def serve(
         "served_model_name": tuple(served_model_name) if served_model_name else None,
         "max_model_len": max_model_len,
         "tensor_parallel_size": tensor_parallel_size,
+        "jump_forward": jump_forward,
         "tool_format": tool_format,
         "undeclared_keys": undeclared_keys,
         "max_retries": max_retries,

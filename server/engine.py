@@ -14,13 +14,13 @@ import llguidance.hf
 from vllm import SamplingParams, TokensPrompt
 from vllm.exceptions import VLLMClientError
 from vllm.outputs import CompletionOutput, RequestOutput
-from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+from vllm.sampling_params import RequestOutputKind
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
 from vllm.v1.engine.exceptions import EngineGenerateError
 
-from decoding.engine.arguments import EngineArgumentError, engine_config
-from decoding.engine.counters import CounterLogger, EngineCounters
+from decoding.engine.arguments import EngineArgumentError, JumpForward, engine_config
+from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCounters
 from decoding.engine.grammar_backend import is_panic
 from server.engine_client import EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 from server.threads import in_thread
@@ -60,6 +60,7 @@ class VllmEngine:
         *,
         max_model_len: int | None = None,
         tensor_parallel_size: int = 1,
+        jump_forward: JumpForward = "auto",
         extra: Sequence[str] = (),
     ) -> VllmEngine:
         """Start vLLM with ``model`` (folder or Hugging Face id) and wait until it has answered once.
@@ -79,6 +80,7 @@ class VllmEngine:
                 served_names,
                 max_model_len=max_model_len,
                 tensor_parallel_size=tensor_parallel_size,
+                jump_forward=jump_forward,
                 extra=extra,
             )
             return AsyncLLM.from_vllm_config(config, stat_loggers=[counter_logger])
@@ -115,6 +117,17 @@ class VllmEngine:
     def counters(self) -> EngineCounters:
         """What the engine's scheduler last reported."""
         return self._counters.counters
+
+    def totals(self) -> dict[str, float]:
+        """What the engine process counted since its start, by the names of ``server.metrics``."""
+        core = self.counters.core
+        return {
+            "forward_passes": core.forward_passes,
+            "forced_tokens": core.forced_tokens,
+            "engine_grammar_cache_hits": core.grammar_cache_hits,
+            "engine_grammar_cache_misses": core.grammar_cache_misses,
+            "engine_grammar_compile_seconds": core.grammar_compile_microseconds / 1e6,
+        }
 
     @property
     def running(self) -> int:
@@ -225,7 +238,8 @@ class VllmEngine:
                 logit_bias=sampling.logit_bias or None,
                 logprobs=sampling.logprobs,
                 stop_token_ids=list(sampling.stop_token_ids),
-                structured_outputs=None if grammar is None else StructuredOutputsParams(grammar=grammar),
+                # Not in structured_outputs: vLLM would read the grammar here, too, on every request.
+                extra_args=None if grammar is None else {GRAMMAR_ARGUMENT: grammar},
                 skip_special_tokens=grammar is None and not self.keep_special_tokens,
                 output_kind=RequestOutputKind.DELTA,
                 skip_clone=True,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+
 from prometheus_client import (
     REGISTRY,
     CollectorRegistry,
@@ -11,11 +13,35 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 disable_created_metrics()  # type: ignore[no-untyped-call]  # a line of creation time beside every counter helps nobody
 
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 _SHORT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
+
+
+#: What the engine process counts: our name, what it is.
+_ENGINE_COUNTERS = {
+    "forward_passes": "Forward passes of the model, prefill and decoding.",
+    "forced_tokens": "Completion tokens that the grammar forced and that were never sampled.",
+    "engine_grammar_cache_hits": "Requests whose grammar the engine found compiled.",
+    "engine_grammar_cache_misses": "Requests whose grammar the engine had to compile.",
+    "engine_grammar_compile_seconds": "Time the engine spent compiling grammars, beside its steps.",
+}
+
+
+class _EngineCounters(Collector):
+    """Reads the engine's totals when the metrics are asked for."""
+
+    def __init__(self, read: Callable[[], Mapping[str, float]]) -> None:
+        self._read = read
+
+    def collect(self) -> Iterable[Metric]:
+        values = self._read()
+        for name, text in _ENGINE_COUNTERS.items():
+            yield CounterMetricFamily(f"strictcall_{name}", text, value=values.get(name, 0))
 
 
 class Metrics:
@@ -72,6 +98,10 @@ class Metrics:
         self.grammar_cache_misses = Counter(
             "strictcall_grammar_cache_misses", "Schemas and grammars that had to be compiled.", registry=registry
         )
+
+    def watch_engine(self, read: Callable[[], Mapping[str, float]]) -> None:
+        """Show what ``read`` returns, the engine's totals by name (see ``_ENGINE_COUNTERS``), from now on."""
+        self.registry.register(_EngineCounters(read))
 
     def exposition(self) -> bytes:
         """Everything in Prometheus' text format, the engine's metrics of this process included."""

@@ -140,6 +140,7 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
     finally:
         beat.cancel()
     await app.state.on_engine(engine)
+    app.state.serving.metrics.watch_engine(engine.totals)
     output.forward_problems = True
     host, port = listener.getsockname()[:2]
     LOGGER.info(
@@ -186,6 +187,7 @@ async def _load(settings: Settings, started: float, output: ConsoleOutput) -> Vl
             names,
             max_model_len=settings.max_model_len,
             tensor_parallel_size=settings.tensor_parallel_size,
+            jump_forward=settings.jump_forward,
             extra=settings.engine_args,
         )
     except module.EngineArgumentError as error:

@@ -44,6 +44,8 @@ class Settings(BaseSettings):
     max_model_len: int | None = Field(default=None, ge=16)
     """Context in tokens, prompt and completion together. Default: the model's."""
     tensor_parallel_size: int = Field(default=1, ge=1)
+    jump_forward: Literal["on", "off", "auto"] = "auto"
+    """Whether tokens that the grammar forces are taken without sampling them; ``auto``: on a CPU."""
     engine_args: Words = ()
     """Further options for vLLM, as on its own command line."""
     cache_dir: Path = Field(default_factory=default_cache_dir)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from vllm.config import VllmConfig
 from vllm.engine.arg_utils import AsyncEngineArgs
@@ -43,6 +44,12 @@ _REFUSED = {
 }
 
 
+JumpForward = Literal["on", "off", "auto"]
+#: Jump-forward on a GPU: the forced tokens are known only when a step is done, and the newer model runner keeps the
+#: requests' tokens where they cannot be appended to.
+GPU_JUMP_FORWARD = ("--no-async-scheduling", "--worker-cls=decoding.engine.gpu_worker.StrictcallGPUWorker")
+
+
 class EngineArgumentError(ValueError):
     """An option for vLLM that it does not know, or that Strictcall does not allow."""
 
@@ -58,26 +65,53 @@ def engine_config(
     *,
     max_model_len: int | None = None,
     tensor_parallel_size: int = 1,
+    jump_forward: JumpForward = "auto",
     extra: Sequence[str] = (),
 ) -> VllmConfig:
     """The engine's configuration. ``extra`` are options as on vLLM's command line.
 
+    ``jump_forward``: ``auto`` is on for CPUs, where it was measured, and off for GPUs, where it costs asynchronous
+    scheduling and the newer model runner and was never run; and off with vLLM's own speculative decoding or pipeline
+    parallelism, which ``on`` refuses.
+
     Raises EngineArgumentError, and what vLLM raises for a model or values that do not fit.
     """
     _check(extra)
+    jump = jump_forward == "on" or (jump_forward == "auto" and current_platform.is_cpu())
     argv = ["--model", model, "--served-model-name", *served_names]
     argv += ["--tensor-parallel-size", str(tensor_parallel_size)]
     if max_model_len is not None:
         argv += ["--max-model-len", str(max_model_len)]
     if current_platform.is_cpu():
         argv += CPU_DEFAULTS
+    elif jump:
+        argv += GPU_JUMP_FORWARD
+        os.environ.setdefault("VLLM_USE_V2_MODEL_RUNNER", "0")
     parser = AsyncEngineArgs.add_cli_args(_Parser(prog="vllm", add_help=False))
     # argparse lets the last one win: the user's options stand over the defaults.
     arguments = AsyncEngineArgs.from_cli_args(parser.parse_args([*argv, *FIXED, *extra]))
     config = arguments.create_engine_config()
+    obstacle = _obstacle(config)
+    if jump_forward == "on" and obstacle:
+        raise EngineArgumentError(f"--jump-forward on does not go with {obstacle}")
     # Only now is it known which of vLLM's two schedulers is to be extended.
-    config.scheduler_config.scheduler_cls = scheduler_path(bool(config.scheduler_config.async_scheduling))
+    config.scheduler_config.scheduler_cls = scheduler_path(
+        asynchronous=bool(config.scheduler_config.async_scheduling), jump_forward=jump and not obstacle
+    )
     return config
+
+
+def _obstacle(config: VllmConfig) -> str | None:
+    """What in the configuration rules jump-forward out."""
+    if config.speculative_config is not None:
+        return "speculative decoding (--speculative-config)"
+    if config.parallel_config.pipeline_parallel_size > 1:
+        return "pipeline parallelism (--pipeline-parallel-size)"
+    if config.scheduler_config.async_scheduling:
+        return "asynchronous scheduling (--async-scheduling)"
+    if config.use_v2_model_runner:
+        return "vLLM's second model runner (VLLM_USE_V2_MODEL_RUNNER=1)"
+    return None
 
 
 def _check(extra: Sequence[str]) -> None:

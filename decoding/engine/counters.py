@@ -2,10 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from vllm.v1.metrics.loggers import StatLoggerBase
+
+#: Where ``SamplingParams.extra_args`` carries a request's grammar.
+GRAMMAR_ARGUMENT = "strictcall_grammar"
+_PREFIX = "strictcall."
+
+
+@dataclass(frozen=True, slots=True)
+class CoreCounters:
+    """What Strictcall's scheduler and grammar backend count, since the engine's start."""
+
+    forward_passes: int = 0
+    forced_tokens: int = 0
+    grammar_cache_hits: int = 0
+    grammar_cache_misses: int = 0
+    grammar_compile_microseconds: int = 0
+
+
+def attach(stats: Any, counters: CoreCounters) -> None:
+    """Let the counters ride with vLLM's ``SchedulerStats`` to the server's process.
+
+    It has no field for others' figures. Its table of running LoRA adapters is one of names and numbers that vLLM fills
+    only on the other side; ``take`` removes what was added before anybody reads it.
+    """
+    stats.running_lora_adapters.update({_PREFIX + name: value for name, value in asdict(counters).items()})
+
+
+def take(stats: Any) -> CoreCounters | None:
+    """The counters that were attached; None when there are none."""
+    table = stats.running_lora_adapters
+    found = {f.name: table.pop(_PREFIX + f.name) for f in fields(CoreCounters) if _PREFIX + f.name in table}
+    return CoreCounters(**found) if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +51,7 @@ class EngineCounters:
     generation_tokens: int = 0
     prefix_cache_queries: int = 0
     prefix_cache_hits: int = 0
+    core: CoreCounters = CoreCounters()
 
 
 class CounterLogger(StatLoggerBase):  # type: ignore[misc]
@@ -36,6 +68,7 @@ class CounterLogger(StatLoggerBase):  # type: ignore[misc]
         engine_idx: int = 0,
     ) -> None:
         old = self.counters
+        core = take(scheduler_stats) if scheduler_stats is not None else None
         prefix = scheduler_stats.prefix_cache_stats if scheduler_stats is not None else None
         self.counters = EngineCounters(
             running=scheduler_stats.num_running_reqs if scheduler_stats is not None else old.running,
@@ -51,6 +84,7 @@ class CounterLogger(StatLoggerBase):  # type: ignore[misc]
             + (iteration_stats.num_generation_tokens if iteration_stats is not None else 0),
             prefix_cache_queries=old.prefix_cache_queries + (prefix.queries if prefix is not None else 0),
             prefix_cache_hits=old.prefix_cache_hits + (prefix.hits if prefix is not None else 0),
+            core=core or old.core,
         )
 
     def log_engine_initialized(self) -> None:

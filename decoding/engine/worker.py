@@ -1,4 +1,4 @@
-"""The worker class for CPUs: vLLM's own, with a mended model runner."""
+"""The worker class for CPUs: vLLM's own, with a mended model runner that takes known tokens."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from vllm.v1.worker.cpu_model_runner import CPUModelRunner
 from vllm.v1.worker.cpu_worker import CPUWorker
+
+from decoding.engine.known_tokens import KnownTokensRunner
 
 
 class SeedSafeCPUModelRunner(CPUModelRunner):  # type: ignore[misc]
@@ -43,11 +45,15 @@ class SeedSafeCPUModelRunner(CPUModelRunner):  # type: ignore[misc]
         return {row: seeded[row] for row in map(int, rows) if row in seeded}
 
 
+class StrictcallCPUModelRunner(KnownTokensRunner, SeedSafeCPUModelRunner):
+    """vLLM's V1 model runner for CPUs with both changes."""
+
+
 class StrictcallCPUWorker(CPUWorker):  # type: ignore[misc]
-    """vLLM's CPU worker with ``SeedSafeCPUModelRunner``; named in ``ParallelConfig.worker_cls``."""
+    """vLLM's CPU worker with ``StrictcallCPUModelRunner``; named in ``ParallelConfig.worker_cls``."""
 
     def init_device(self) -> None:
         super().init_device()
         if self.use_v2_model_runner:
             raise RuntimeError("Strictcall's CPU worker needs vLLM's V1 model runner (VLLM_USE_V2_MODEL_RUNNER=0)")
-        self.model_runner = SeedSafeCPUModelRunner(self.vllm_config, self.device)
+        self.model_runner = StrictcallCPUModelRunner(self.vllm_config, self.device)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 pytest.importorskip("vllm.v1.worker.cpu_worker", reason="needs vLLM's CPU build")
 
-from decoding.engine.arguments import EngineArgumentError, engine_config
+from decoding.engine.arguments import EngineArgumentError, _obstacle, engine_config
+from decoding.engine.counters import CoreCounters, attach, take
+from decoding.engine.scheduler import scheduler_path
 from server.embedded import default_cache_dir, prepare
 
 
@@ -24,7 +28,7 @@ def test_defaults_for_cpus_and_what_the_guarantee_stands_on(model: Path) -> None
     assert config.cache_config.kv_cache_memory_bytes == 2 * 1024**3
     assert config.cache_config.enable_prefix_caching
     assert config.parallel_config.worker_cls == "decoding.engine.worker.StrictcallCPUWorker"
-    assert config.scheduler_config.scheduler_cls == "decoding.engine.scheduler.GrammarScheduler"
+    assert config.scheduler_config.scheduler_cls == "decoding.engine.scheduler.ForcedTokenScheduler"
     assert config.structured_outputs_config.backend == "guidance"
 
 
@@ -61,3 +65,59 @@ def test_what_cannot_be_given_is_named(model: Path, extra: list[str], words: str
 def test_a_context_that_the_model_does_not_have_is_refused(model: Path) -> None:
     with pytest.raises(ValueError, match="max_model_len"):
         engine_config(str(model), ["m"], max_model_len=100_000)
+
+
+def test_jump_forward_can_be_turned_off(model: Path) -> None:
+    config = engine_config(str(model), ["m"], max_model_len=1024, jump_forward="off")
+    assert config.scheduler_config.scheduler_cls == "decoding.engine.scheduler.GrammarScheduler"
+
+
+SPECULATIVE = '--speculative-config={"method":"ngram","num_speculative_tokens":2,"prompt_lookup_max":3}'
+
+
+def test_speculative_decoding_and_jump_forward(model: Path) -> None:
+    with pytest.raises(EngineArgumentError, match=r"--jump-forward on .*--speculative-config"):
+        engine_config(str(model), ["m"], max_model_len=1024, jump_forward="on", extra=[SPECULATIVE])
+    config = engine_config(str(model), ["m"], max_model_len=1024, extra=[SPECULATIVE])
+    assert config.scheduler_config.scheduler_cls == "decoding.engine.scheduler.GrammarScheduler"
+
+
+def like_config(**fields: Any) -> Any:
+    return SimpleNamespace(
+        speculative_config=fields.get("speculative"),
+        scheduler_config=SimpleNamespace(async_scheduling=fields.get("asynchronous", False)),
+        parallel_config=SimpleNamespace(pipeline_parallel_size=fields.get("pipeline", 1)),
+        use_v2_model_runner=fields.get("second_runner", False),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({}, None),
+        ({"speculative": object()}, "--speculative-config"),
+        ({"pipeline": 2}, "--pipeline-parallel-size"),
+        ({"asynchronous": True}, "--async-scheduling"),
+        ({"second_runner": True}, "VLLM_USE_V2_MODEL_RUNNER"),
+    ],
+)
+def test_what_rules_jump_forward_out(fields: dict[str, Any], told: str | None) -> None:
+    obstacle = _obstacle(like_config(**fields))
+    assert (obstacle is None) if told is None else (obstacle is not None and told in obstacle)
+
+
+def test_scheduler_names() -> None:
+    assert scheduler_path(asynchronous=False, jump_forward=True).endswith(".ForcedTokenScheduler")
+    assert scheduler_path(asynchronous=False, jump_forward=False).endswith(".GrammarScheduler")
+    assert scheduler_path(asynchronous=True, jump_forward=False).endswith(".AsyncGrammarScheduler")
+    with pytest.raises(ValueError, match="synchronous"):
+        scheduler_path(asynchronous=True, jump_forward=True)
+
+
+def test_counters_ride_unseen() -> None:
+    stats = SimpleNamespace(running_lora_adapters={"mine": 1})
+    counters = CoreCounters(forward_passes=3, forced_tokens=2, grammar_compile_microseconds=5)
+    attach(stats, counters)
+    assert take(stats) == counters
+    assert stats.running_lora_adapters == {"mine": 1}
+    assert take(stats) is None

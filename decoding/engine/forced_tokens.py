@@ -1,0 +1,99 @@
+"""Jump-forward: tokens that the grammar forces are never sampled.
+
+After each sampled token the grammar tells which tokens must follow. They are appended to the request's output at once
+and go to the client with the sampled one; the next forward pass computes them all, as if they were the rest of a
+prompt, and samples only after the last. No draft, no rejection, no speculative configuration: sampling parameters of
+any kind work as ever, and the forced end of an answer costs no pass at all.
+
+The tokens ride in ``max_num_batched_tokens``, like those of prompts: what does not fit waits for the next step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from vllm.logger import init_logger
+from vllm.sampling_params import SamplingParams
+from vllm.v1.core.sched.output import CachedRequestData
+from vllm.v1.request import Request
+
+from decoding.engine.grammar_backend import Grammar
+from decoding.engine.known_tokens import KnownTokensRequestData
+
+LOGGER = init_logger(f"vllm.{__name__}")
+
+
+class ForcedTokens:
+    """Mix-in for vLLM's synchronous scheduler, which has to stand after it in the list of bases."""
+
+    forced_tokens: int = 0
+    """Tokens appended without sampling, since the start."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._unsent: dict[str, list[int]] = {}
+
+    def _update_request_with_output(
+        self, request: Request, new_token_ids: list[int], is_stale: bool = False
+    ) -> tuple[list[int], bool]:
+        base = super()._update_request_with_output  # type: ignore[misc]
+        tokens, stopped = base(request, new_token_ids, is_stale)
+        if stopped or not tokens or not may_jump(request):
+            return tokens, stopped
+        forced = forced_after(request, tokens)
+        if not forced:
+            return tokens, stopped
+        # Stop tokens, max_tokens and the context's end cut them like sampled ones.
+        kept, stopped = base(request, forced, is_stale)
+        self.forced_tokens += len(kept)
+        if not stopped:
+            self._unsent.setdefault(request.request_id, []).extend(kept)
+        return [*tokens, *kept], stopped
+
+    def _make_cached_request_data(
+        self, running_reqs: Iterable[Request], resumed_reqs: Iterable[Request], *args: Any, **kwargs: Any
+    ) -> CachedRequestData:
+        data = super()._make_cached_request_data(running_reqs, resumed_reqs, *args, **kwargs)  # type: ignore[misc]
+        if not self._unsent:
+            return data
+        known = {name: self._unsent.pop(name) for name in data.req_ids if name in self._unsent}
+        return KnownTokensRequestData.of(data, known) if known else data
+
+    def _free_request(self, request: Request, *args: Any, **kwargs: Any) -> Any:
+        self._unsent.pop(request.request_id, None)
+        return super()._free_request(request, *args, **kwargs)  # type: ignore[misc]
+
+
+def may_jump(request: Request) -> bool:
+    """Whether forced tokens may be taken unsampled: there is a grammar, and nobody asked for their probabilities."""
+    params: SamplingParams | None = request.sampling_params
+    return (
+        request.structured_output_request is not None
+        and params is not None
+        and params.num_logprobs is None
+        and params.prompt_logprobs is None
+    )
+
+
+def forced_after(request: Request, tokens: list[int]) -> list[int]:
+    """The tokens that must follow ``tokens``, which were just sampled; with them the end-of-sequence, if only that is
+    left. Any failure ends this request alone: its grammar refuses the tokens afterwards."""
+    grammar = request.structured_output_request.grammar
+    if not isinstance(grammar, Grammar):
+        return []
+    try:
+        forced = grammar.run_ahead(tokens)
+        if grammar.is_complete and not grammar.terminated:
+            forced = [*forced, *_end(request, len(forced), grammar.backend.ll_tokenizer.eos_token)]
+        return forced
+    except Exception:
+        LOGGER.exception("no forced tokens for request %s", request.request_id)
+        grammar.failed = True
+        return []
+
+
+def _end(request: Request, forced: int, eos: int) -> list[int]:
+    params = request.sampling_params
+    ends = eos == params.eos_token_id or eos in (params.stop_token_ids or ())
+    return [eos] if ends and request.num_output_tokens + forced >= params.min_tokens else []

@@ -1,0 +1,95 @@
+"""Masks kept by state are the masks that the grammar engine computes."""
+
+from __future__ import annotations
+
+import llguidance
+import llguidance.torch
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from decoding import tool_grammar
+from decoding.engine.free_text import FreeText, FreeTextMasks, Marker, declare_free_text
+from tests.decoding.engine.support import ByteTokenizer, tokenizer
+
+TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
+SHAPES = [
+    (fmt, choice, parallel)
+    for fmt in ("hermes", "prompted")
+    for choice, parallel in (("auto", True), ("auto", False), ("none", True))
+]
+GRAMMARS = {shape: tool_grammar(TOOLS, shape[1], shape[2], shape[0]).cfg.definition for shape in SHAPES}
+MASKS = {shape: FreeTextMasks(marker) for shape, text in GRAMMARS.items() if (marker := Marker.of(text)) is not None}
+MATCHERS = {
+    shape: llguidance.LLMatcher(tokenizer(), llguidance.grammar_from("grammar", text), log_level=0)
+    for shape, text in GRAMMARS.items()
+}
+PIECES = st.sampled_from(
+    [*ByteTokenizer.words, b"a", b" ", b"<", b"<<tool", b"`", b"``", b"\n\n", "é".encode(), "😀".encode()]
+)
+
+
+def test_every_such_grammar_says_so() -> None:
+    assert set(MASKS) == set(SHAPES)
+    required = tool_grammar(TOOLS, "required", True, "hermes").cfg.definition
+    assert Marker.of(required) is None
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@settings(max_examples=60, deadline=None)
+@given(pieces=st.lists(PIECES, max_size=14))
+def test_kept_masks_are_the_computed_ones(shape: tuple[str, str, bool], pieces: list[bytes]) -> None:
+    matcher = MATCHERS[shape].deep_copy()
+    text = FreeText(MASKS[shape])  # kept over all examples: each state's mask was computed in another text
+    computed = llguidance.torch.allocate_token_bitmask(1, tokenizer().vocab_size)
+    kept = computed.clone()
+    size = computed.shape[1] * 4
+    for byte in b"".join(pieces):
+        llguidance.torch.fill_next_token_bitmask(matcher, computed, 0)
+        if text.copy_mask(kept.data_ptr(), size):
+            assert kept.equal(computed)
+        else:
+            text.keep_mask(computed.data_ptr(), size)
+        if not text.open or not matcher.consume_token(byte):
+            break
+        text.write([bytes([byte])])
+
+
+def test_masks_are_kept_at_all() -> None:
+    masks = FreeTextMasks(Marker(b"<tool_call>", 0))
+    computed = llguidance.torch.allocate_token_bitmask(1, 64)
+    kept = FreeText(masks)
+    kept.write([b"hello"])
+    kept.keep_mask(computed.data_ptr(), 8)
+    other = FreeText(masks)
+    assert not other.copy_mask(computed.data_ptr(), 8), "nothing is written yet: another state"
+    other.write([b"by", b"e"])
+    assert other.copy_mask(computed.data_ptr(), 8)
+    other.write([b"\xc3"])
+    assert not other.copy_mask(computed.data_ptr(), 8), "in the middle of a character"
+
+
+@pytest.mark.parametrize(
+    ("at_line_start", "text", "left"),
+    [
+        (False, b"a <tool_call>", True),
+        (False, b"<<tool_call>", True),
+        (False, b"<tool_<tool_call>", True),
+        (False, b"<tool_call", False),
+        (True, b"<tool_call>", True),
+        (True, b"a <tool_call>", False),
+        (True, b"a\n<tool_call>", True),
+        (True, b"a\n\n<tool_call>", True),
+    ],
+)
+def test_the_marker_ends_free_text(at_line_start: bool, text: bytes, left: bool) -> None:
+    marker = Marker.of(declare_free_text("start: x\n", "<tool_call>", at_line_start=at_line_start))
+    assert marker is not None
+    written = FreeText(FreeTextMasks(marker))
+    written.write([text[:3], text[3:]])
+    assert written.open is not left
+
+
+def test_a_marker_with_quotes_and_newlines() -> None:
+    marker = Marker.of(declare_free_text("start: x\n", '"\\\n<é', at_line_start=False))
+    assert marker == Marker('"\\\n<é'.encode(), 0)
