@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import re
+import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -177,6 +178,11 @@ class VllmEngine:
 
     def death_story(self) -> str:
         """What is known of why the engine died."""
+        manager = getattr(getattr(self._llm.engine_core, "resources", None), "engine_manager", None)
+        for code in (manager.finished_procs() if manager is not None else {}).values():
+            if code < 0:
+                reason = " (the system was out of memory?)" if code == -signal.SIGKILL else ""
+                return f"its process was ended by {signal.Signals(-code).name}{reason}"
         return first_line(self._llm.dead_error)
 
     async def drain(self, grace: float) -> None:

@@ -233,7 +233,7 @@ def test_a_dead_engine_ends_the_server_with_one_clear_line() -> None:
         stream.join(10)
         assert stream.fault is None
         assert stream.ended_with_an_error_frame(), stream.data[-3:]
-        assert sum("error: the engine died" in line for line in server.lines) == 1, server.log
+        assert sum("error: the engine died: its process was ended by SIGKILL" in line for line in server.lines) == 1
         assert "Traceback" not in server.log
 
 

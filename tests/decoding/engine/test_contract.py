@@ -22,6 +22,8 @@ from vllm.v1.engine.core import EngineCore
 from vllm.v1.metrics.loggers import StatLoggerBase
 from vllm.v1.metrics.stats import SchedulerStats
 from vllm.v1.request import Request, RequestStatus
+from vllm.v1.engine.core_client import BackgroundResources
+from vllm.v1.engine.utils import CoreEngineProcManager
 from vllm.v1.structured_output import StructuredOutputManager
 from vllm.v1.structured_output.backend_guidance import GuidanceBackend, serialize_guidance_grammar
 from vllm.v1.structured_output.backend_types import StructuredOutputGrammar
@@ -159,6 +161,11 @@ def test_the_scheduler_takes_a_backend_that_is_already_set() -> None:
         path = scheduler.scheduler_path(asynchronous=asynchronous, jump_forward=jump)
         config = SchedulerConfig.default_factory(scheduler_cls=path)
         assert issubclass(config.get_scheduler_cls(), Scheduler)
+
+
+def test_the_engine_s_processes_can_be_asked_for_their_exit_codes() -> None:
+    assert "finished_procs" in vars(CoreEngineProcManager)
+    assert "engine_manager" in BackgroundResources.__dataclass_fields__
 
 
 def test_a_failed_grammar_ends_its_request_alone() -> None:
