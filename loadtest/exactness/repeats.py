@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
 
+_OLD = re.compile(r"draft-0[467]")
+
 
 class Pairs(list[tuple[str, Json]]):
     """An object's members in the order and number in which they were written."""
@@ -51,22 +53,31 @@ def _objects(tree: Json, schemas: Iterable[Json], root: Json) -> Iterator[tuple[
 
 def _in_place(schemas: Iterable[Json], root: Json) -> list[dict[str, Json]]:
     """The subschemas and all that they apply to the same value without a condition."""
+    # Up to draft 7 what stands beside a $ref does not count.
+    alone = isinstance(root, dict) and _OLD.search(str(root.get("$schema"))) is not None
     found: dict[int, dict[str, Json]] = {}
     queue = list(schemas)
+    followed: set[int] = set()
     while queue:
         node = queue.pop()
-        if not isinstance(node, dict) or id(node) in found:
+        if not isinstance(node, dict) or id(node) in followed:
+            continue
+        followed.add(id(node))
+        references = [node.get(keyword) for keyword in ("$ref", "$dynamicRef", "$recursiveRef")]
+        if alone and isinstance(references[0], str):
+            queue.append(_target(root, references[0]))
             continue
         found[id(node)] = node
         queue.extend(node.get("allOf") or ())
-        references = (node.get(keyword) for keyword in ("$ref", "$dynamicRef", "$recursiveRef"))
         queue.extend(_target(root, reference) for reference in references if isinstance(reference, str))
     return list(found.values())
 
 
 def _target(root: Json, reference: str) -> Json:
+    if reference != "#" and not reference.startswith("#/"):
+        return None
     node = root
-    for step in reference.removeprefix("#").split("/")[1:] if reference.startswith("#") else ["?"]:
+    for step in reference.split("/")[1:]:
         step = step.replace("~1", "/").replace("~0", "~")
         if isinstance(node, list) and step.isdigit() and int(step) < len(node):
             node = node[int(step)]
