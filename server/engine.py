@@ -181,7 +181,7 @@ class VllmEngine:
         manager = getattr(getattr(self._llm.engine_core, "resources", None), "engine_manager", None)
         for code in (manager.finished_procs() if manager is not None else {}).values():
             if code < 0:
-                reason = " (the system was out of memory?)" if code == -signal.SIGKILL else ""
+                reason = " (by the system, for want of memory?)" if code == -signal.SIGKILL else ""
                 return f"its process was ended by {signal.Signals(-code).name}{reason}"
         return first_line(self._llm.dead_error)
 

@@ -154,9 +154,9 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
     await engine.wait_until_dead()
     # Long enough for the answers in flight to end with an error frame, and for a probe to see it.
     await asyncio.sleep(LAST_BYTES)
-    raise StartError(
-        _with_details(f"the engine died: {explain(engine.death_story(), output.lines())}", settings, output)
-    )
+    # Only the last words: earlier faults were those of single requests.
+    reason = explain(engine.death_story(), output.lines()[-80:])
+    raise StartError(_with_details(f"the engine died: {reason}", settings, output))
 
 
 async def _load(settings: Settings, started: float, output: ConsoleOutput) -> VllmEngine:

@@ -19,11 +19,11 @@ from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.output import CachedRequestData, SchedulerOutput
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.engine.core import EngineCore
+from vllm.v1.engine.core_client import BackgroundResources
+from vllm.v1.engine.utils import CoreEngineProcManager
 from vllm.v1.metrics.loggers import StatLoggerBase
 from vllm.v1.metrics.stats import SchedulerStats
 from vllm.v1.request import Request, RequestStatus
-from vllm.v1.engine.core_client import BackgroundResources
-from vllm.v1.engine.utils import CoreEngineProcManager
 from vllm.v1.structured_output import StructuredOutputManager
 from vllm.v1.structured_output.backend_guidance import GuidanceBackend, serialize_guidance_grammar
 from vllm.v1.structured_output.backend_types import StructuredOutputGrammar
