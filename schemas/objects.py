@@ -257,24 +257,35 @@ class ObjectState:
             patterns.update(dict.fromkeys(region.without))
             if region.within is not None:
                 patterns[region.within] = None
-        classes: list[tuple[StringSet, frozenset[StringSet]]] = [(StringSet.ALL, frozenset())]
+        classes: list[tuple[StringSet, frozenset[StringSet]]] = []
         for count, pattern in enumerate(patterns, 1):
+            own = pattern
             split: list[tuple[StringSet, frozenset[StringSet]]] = []
             for language, inside in classes:
                 self.algebra.goals.spend(20)
-                for part, matched in ((language & pattern, inside | {pattern}), (language & ~pattern, inside)):
-                    if not _is_empty(part):
-                        split.append((part, matched))
+                hit, miss = language & pattern, language
+                if not _is_empty(hit):
+                    split.append((hit, inside | {pattern}))
+                    # Only what overlaps is cut, so that classes of patterns that do not stay as simple as these are.
+                    own, miss = own & ~language, language & ~pattern
+                if miss is language or not _is_empty(miss):
+                    split.append((miss, inside))
+            if own is pattern or not _is_empty(own):
+                split.append((own, frozenset((pattern,))))
             classes = split
             # Patterns that overlap freely double the classes, and each question about one takes longer than the last.
             if len(classes) > 8 + 3 * count:
                 yield self._any_other(names)
                 return
+        rest = StringSet.ALL
+        for pattern in patterns:
+            rest = rest & ~pattern
+        if not patterns or not _is_empty(rest):
+            classes.append((rest, frozenset()))
         without = StringSet.literals(sorted(names)) if names else StringSet.NONE
         joined: dict[tuple[GoalId, tuple[tuple[int, GoalId], ...]], StringSet] = {}
         for language, matched in classes:
-            own = [goal for region, goal in regions if _covers(region, matched)]
-            goal = self.algebra.goals.conjunction(own)
+            goal = self.algebra.goals.conjunction(goal for region, goal in regions if _covers(region, matched))
             if self.algebra.is_empty(goal):
                 continue
             left = language & ~without if names else language
