@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from schemas.algebra import Algebra
 
 
+MAX_OVERLAPPING = 20
+"""Patterns of names that are told apart although they overlap; any number of them when they do not."""
+
+
 class ObjectState:
     """A conjunction of object literals. Implements :class:`schemas.solving.State`."""
 
@@ -274,7 +278,7 @@ class ObjectState:
                 split.append((own, frozenset((pattern,))))
             classes = split
             # Patterns that overlap freely double the classes, and each question about one takes longer than the last.
-            if len(classes) > 8 + 3 * count:
+            if len(classes) > 8 + 3 * count or (count > MAX_OVERLAPPING and len(classes) > count + 4):
                 yield self._any_other(names)
                 return
         rest = StringSet.ALL
