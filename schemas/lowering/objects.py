@@ -119,8 +119,16 @@ def _spill(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -> None:
         del group[spare:]
     forced = [slot.key for slot in plan.free if slot.required]
     if forced:
-        names = ", ".join(map(repr, forced[:5])) + (", …" if len(forced) > 5 else "")
-        lower.note(Residue(path, "required", f"of more than {room} required members the last are not held: {names}"))
+        reason = f"of more than {room} required members the last are not held: {_listed(forced)}"
+        lower.note(Residue(path, "required", reason))
+    spilled = [slot.key for slot in plan.free if not slot.required]
+    if spilled:
+        reason = f"of more than {room} members the last are not kept from being repeated: {_listed(spilled)}"
+        lower.note(Residue(path, "properties", reason))
+
+
+def _listed(keys: list[str]) -> str:
+    return ", ".join(map(repr, keys[:5])) + (", …" if len(keys) > 5 else "")
 
 
 def _forget_counts(lower: Lowering, plan: _Plan, path: str, why: str) -> None:

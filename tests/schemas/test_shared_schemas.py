@@ -1,4 +1,5 @@
-"""Schemas that real generators and MCP servers emit: every one compiles, exact, closed or open."""
+"""Schemas that real generators and MCP servers emit: every one compiles, closed or open, and exact but for two things
+that no grammar holds: items of free values that differ, and more than 64 members each at most once."""
 
 from __future__ import annotations
 
@@ -37,8 +38,10 @@ def test_compiles_exactly_and_walks_are_valid(name: str, undeclared: Literal["al
     schema = subjects()[name]
     grammar = Grammar(schema, undeclared=undeclared)
     unique = '"uniqueItems": true' in json.dumps(schema)
-    residue = [entry for entry in grammar.compiled.residue if not (unique and entry.keyword == "uniqueItems")]
-    assert residue == []
+    wide = len(schema.get("properties", {})) > 64
+    fair = {keyword for keyword, fits in (("uniqueItems", unique), ("properties", wide)) if fits}
+    assert {entry.keyword for entry in grammar.compiled.residue} <= fair
+    assert wide == any(entry.keyword == "properties" for entry in grammar.compiled.residue)
     assert walk_faults(grammar.compiled, 6) == []
 
 
