@@ -27,6 +27,9 @@ WALKS = 2
 LONGEST_WALK = 40
 FEW = 8
 """A repetition counted up to this is cheap whatever stands beside it."""
+MOST_WORDS = 24
+WORD = range(3, 13)
+"""Lengths of the words of an expression that may be tokens of a vocabulary."""
 
 
 class _Vocabulary:
@@ -36,13 +39,14 @@ class _Vocabulary:
     bos_token_id = None
     special_token_ids = (0,)
 
-    def __init__(self) -> None:
+    def __init__(self, own: tuple[str, ...]) -> None:
         words = [word + "abcdefghijkl"[: 12 - len(word)] for word in ("e", "the", "qu", "str", "Wor", "S", "_x", "A")]
         pieces = {word[:n] for word in words for n in range(2, 13)}
         pieces |= {" " + piece for piece in pieces}
         pieces |= {chr(code) + "n" for code in range(0x21, 0x7F) if chr(code) not in '"\\'}
         pieces |= {char * n for char in " -=_*.#/0" for n in (2, 3, 4, 8, 16)} | {str(n) for n in range(10, 100, 7)}
         pieces |= {"\\n", "\\n\\n", '\\"', "\\u", "\\u0", "\\u00", '":', '",', '"}', "://", ".com", "@g", "():", " ("}
+        pieces |= {word[i:j] for word in own for i in range(len(word)) for j in range(i + 2, len(word) + 1)}
         pieces |= {"é", "ü", "и", "на", "ение", "的", "中国", "。", "’", "—", "😀", "→"}
         self.tokens = [b"<end>", *(bytes([n]) for n in range(256)), *sorted(piece.encode() for piece in pieces)]
 
@@ -50,19 +54,43 @@ class _Vocabulary:
         return [byte + 1 for byte in (text if isinstance(text, bytes) else text.encode())]
 
 
-@lru_cache(maxsize=1)
-def _tokenizer() -> LLTokenizer:
-    return LLTokenizer(TokenizerWrapper(_Vocabulary()))
+@lru_cache(maxsize=16)
+def _tokenizer(own: tuple[str, ...]) -> LLTokenizer:
+    return LLTokenizer(TokenizerWrapper(_Vocabulary(own)))
+
+
+def own_words(node: Regex) -> tuple[str, ...]:
+    """Words that the expression spells out. A large vocabulary has their parts as tokens, each of which may lead the
+    lexer to states of its own, so the probe has them too."""
+    found: dict[str, None] = {}
+    todo = [node]
+    while todo and len(found) < MOST_WORDS:
+        at = todo.pop()
+        run = ""
+        for piece in [*pieces(at), None]:
+            if isinstance(piece, Chars) and len(piece.set) == 1:
+                run += piece.set.first()
+                continue
+            if len(run) in WORD:
+                found[run] = None
+            run = ""
+            match piece:
+                case Union() | Intersection():
+                    todo.extend(piece.parts)
+                case Complement() | Repeat():
+                    todo.append(piece.inner)
+    return tuple(sorted(found))
 
 
 @lru_cache(maxsize=2048)
-def too_costly(node: Regex) -> str | None:
-    """Why the lexer should be spared this language; ``None`` when it bears it. Raises TooComplex for a large one."""
+def too_costly(node: Regex, own: tuple[str, ...] = ()) -> str | None:
+    """Why the lexer should be spared this language; ``None`` when it bears it. ``own``: words to have as tokens
+    (``own_words``). Raises TooComplex for a large language."""
     if not suspicious(node):
         return None
     limits = LLParserLimits(step_lexer_fuel=STEP_FUEL, initial_lexer_fuel=10 * STEP_FUEL, max_lexer_states=MAX_STATES)
     grammar = LLMatcher.grammar_from_lark(f"start: S\nS: {terminal(node)}\n")
-    matcher = LLMatcher(_tokenizer(), grammar, log_level=0, limits=limits)
+    matcher = LLMatcher(_tokenizer(own), grammar, log_level=0, limits=limits)
     if matcher.is_error():
         return f"the lexer refuses the expression: {_first_line(matcher)}"
     for word in _words(node):

@@ -9,7 +9,7 @@ from schemas.errors import TooComplex
 from schemas.strings.determinise import determinised
 from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Concat, Intersection, Nothing, Regex, Repeat, Union, pieces
-from schemas.strings.probe import FEW, too_costly
+from schemas.strings.probe import FEW, own_words, suspicious, too_costly
 from schemas.strings.regex import ALL, concat, is_length, repeat, union
 
 
@@ -19,6 +19,7 @@ def affordable(node: Regex) -> tuple[Regex, str | None]:
     if isinstance(node, Nothing):
         return node, None
     reason: str | None = None
+    own = own_words(node) if suspicious(node) else ()
     for candidate in (node, *_wider(node)):
         written = determinised(candidate)
         if isinstance(written, Nothing):
@@ -26,7 +27,7 @@ def affordable(node: Regex) -> tuple[Regex, str | None]:
             reason = reason or "it is empty"
             continue
         try:
-            fault = too_costly(written)
+            fault = too_costly(written, own)
         except TooComplex as error:
             fault = error.reason
         if fault is None:
