@@ -45,7 +45,9 @@ def attempt(pipe: Connection, build: str, arguments: tuple[Any, ...]) -> None:
 
 def outcome(build: str, *arguments: Any) -> str:
     """``exact``, ``checked`` or ``refused …``, from a process of its own with bounded memory and time."""
-    context = multiprocessing.get_context("fork")
+    # Forked from a small process: this one may hold an engine's libraries, which fill the address space.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.schemas.test_hostile"])
     ours, theirs = context.Pipe()
     process = context.Process(target=attempt, args=(theirs, build, arguments))
     process.start()
