@@ -19,7 +19,7 @@ CPU_DEFAULTS = (
     "--dtype=bfloat16",
     "--enforce-eager",
     "--max-num-seqs=64",
-    "--max-num-batched-tokens=1024",
+    "--max-num-batched-tokens=256",
     f"--kv-cache-memory-bytes={2 * 1024**3}",
     "--worker-cls=decoding.engine.worker.StrictcallCPUWorker",
 )

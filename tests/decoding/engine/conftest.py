@@ -12,12 +12,11 @@ import torch
 from tests.decoding.engine.core import Core
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def core() -> Iterator[Core]:
     """The embedded model with a KV cache of 1,280 tokens and steps of 64, so that chunks and preemptions happen."""
     from server.embedded import EmbeddedModelError, default_cache_dir, prepare
 
-    os.environ["VLLM_ENABLE_V1_MULTIPROCESSING"] = "0"
     # One thread: on a busy machine several would wait for each other.
     os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -27,6 +26,9 @@ def core() -> Iterator[Core]:
         model = Path(prepare(default_cache_dir(), lambda text: None))
     except EmbeddedModelError as error:
         pytest.skip(f"no embedded model: {error}")
-    core = Core.start(str(model))
+    # For the start alone: servers that other tests start are to have their processes.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VLLM_ENABLE_V1_MULTIPROCESSING", "0")
+        core = Core.start(str(model))
     yield core
     core.shutdown()
