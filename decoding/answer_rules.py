@@ -36,7 +36,14 @@ class Shape:
     def begins_with_text(self) -> bool:
         """Whether the answer begins with any text, up to the one marker there is, spelled out in letters."""
         form = self.form
-        if self.calls == "required" or self.first or self.response or self.reasoning != "none" or form.text:
+        if (
+            self.calls == "required"
+            or self.first
+            or self.response
+            or self.reasoning != "none"
+            or form.text
+            or form.channels
+        ):
             return False
         return len(self.markers) == 1 and not is_special(form, form.marker) and form.marker_at != "answer"
 

@@ -22,6 +22,7 @@ from decoding.call_rules import call_rules
 from decoding.engine.free_text import declare_free_text
 from decoding.formats import Format, get
 from decoding.lark import nested
+from decoding.message_rules import message_rules
 from decoding.reasoning import ReasoningMode, reasoning_mode
 from decoding.tools import Tool, ToolChoice, tool_choice_from_wire, tool_from_wire
 from schemas import CompiledSchema, Residue, compile_schema
@@ -117,9 +118,12 @@ _objects: Lru[str, CompiledSchema] = Lru(1)
 
 
 def _build(shape: Shape, tools: Sequence[Tool], response_residue: Sequence[Residue]) -> ToolGrammar:
-    start = f"start: {answer(shape)}"
-    calls = call_rules(shape, tools) if tools else []
-    rules = [start, *_used(answer_rules(shape), [start, *calls]), *calls]
+    if shape.form.channels is not None:
+        rules = message_rules(shape, shape.form.channels, tools)
+    else:
+        start = f"start: {answer(shape)}"
+        calls = call_rules(shape, tools) if tools else []
+        rules = [start, *_used(answer_rules(shape), [start, *calls]), *calls]
     rules += [nested(f"arguments_{n}", tool.compiled.grammar) for n, tool in enumerate(tools)]
     residue = {tool.name: list(tool.compiled.residue) for tool in tools if tool.compiled.residue}
     text = "\n".join(rules) + "\n"

@@ -31,6 +31,13 @@ class Reader(TextReader):
     lost. White space around calls and reasoning is not content.
     """
 
+    def __new__(cls, fmt: Format | str, *_: Any, **__: Any) -> Reader:
+        """The reader that the format needs: answers made of messages have one of their own."""
+        from decoding.message_reader import MessageReader  # it is built on this class
+
+        form = get(fmt) if isinstance(fmt, str) else fmt
+        return super().__new__(MessageReader if form.channels else cls)
+
     def __init__(
         self,
         fmt: Format | str,

@@ -31,13 +31,15 @@ def mode_of(fmt: Format, prompt_end: str, template: str, template_kwargs: Mappin
     if end.endswith(marks.open):
         return "open"
     off = any(template_kwargs.get(name) is False for name in ("enable_thinking", "thinking"))
-    if end.endswith(marks.close) or off:
-        return "none"
-    return "optional" if marks.open in template else "none"
+    # Where answers are messages, each prompt ends with the beginning of one.
+    closed = end.endswith(marks.close) and not fmt.channels
+    return "optional" if marks.open in template and not closed and not off else "none"
 
 
 def has_special_marks(fmt: Format, mode: ReasoningMode) -> bool:
     """Whether an answer without calls has marks in it, around text or reasoning, that are special tokens."""
+    if fmt.channels:
+        return bool(fmt.special)
     marks = [fmt.text] if fmt.text else []
     texts = [mark for each in marks for mark in (each.open, each.close)]
     if fmt.reasoning and mode != "none":

@@ -84,6 +84,8 @@ class TextReader:
         self._show(self._buffer[self._at : at])
         self._at = at
         if marker in closing:
+            if self._space and self._text_seen:
+                self._events.append(Text("".join(self._space)))
             self._at += len(marker)
             self._mode, self._fresh, self._text_seen = Mode.TEXT_START, True, False
             self._space.clear()

@@ -42,12 +42,14 @@ FORMATS = (
     ("deepseek", "DeepSeek-V3.1", "deepseek_v31"),
     ("kimi", "Kimi-K2", "kimi"),
     ("llama", "Llama-3", "llama_json"),
+    ("gpt-oss", "", "harmony"),
 )
 
 #: Recordings that our reader reads differently, and why.
 READ_OTHERWISE = {
     "kimi/k2i-vllm-noise-between-markers": "text between markers is no call; it is shown, not dropped",
     "kimi/k2i-vllm-content-after-tool-section": "white space around calls is no content: one space, not two",
+    "gpt-oss/llamacpp-builtin-python-recipient": "python is not on offer: the message is shown, not dropped",
     "mistral/vllm-v3-arguments-before-name": "the name comes first in this format; the text is shown",
     "mistral/vllm-v3-name-inside-arguments": "the name comes first in this format; the text is shown",
     "mistral/vllm-v11-think-text": "this family's reasoning marks are [THINK] and [/THINK]",
@@ -55,6 +57,7 @@ READ_OTHERWISE = {
 }
 #: Recordings whose calls are valid and whose text our grammar would not have let through, and why.
 NOT_WRITTEN = {
+    "gpt-oss/llamacpp-builtin-python-recipient": "python is not on offer",
     "kimi/k2i-vllm-multiline-json": "arguments are compact: no line breaks between members",
     "kimi/k2i-vllm-noise-between-markers": "nothing stands between markers",
     "kimi/k2i-vllm-empty-tool-section": "a section has calls",

@@ -3,6 +3,7 @@
 from decoding.formats.declaration import (
     Arguments,
     CallId,
+    Channels,
     Either,
     Format,
     Gap,
@@ -22,6 +23,7 @@ from decoding.formats.detect import Detection, bind, detect, explain, get, names
 __all__ = [
     "Arguments",
     "CallId",
+    "Channels",
     "Detection",
     "Either",
     "Format",

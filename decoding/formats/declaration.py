@@ -107,6 +107,37 @@ class TextMarks:
 
 
 @dataclass(frozen=True, slots=True)
+class Channels:
+    """Answers that are a series of messages, each with a header that names its channel and, for a call, its recipient::
+
+        START ROLE [to=RECIPIENT] CHANNEL NAME [to=RECIPIENT] [[CONSTRAIN] TYPE] BODY … END
+
+    The prompt writes the start and the role of the first. A call's recipient is ``recipients`` and the tool's name.
+    """
+
+    start: str
+    role: str
+    channel: str
+    constrain: str
+    body: str
+    end: str
+    """Ends a message that another follows."""
+    call_end: str
+    answer_end: str
+    reasoning: str
+    """The channel of reasoning."""
+    aside: str
+    """The channel of calls, and of text before them."""
+    text: str
+    """The channel of the answer's text."""
+    recipients: str
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        return (self.end, self.call_end, self.answer_end)
+
+
+@dataclass(frozen=True, slots=True)
 class Wording:
     """How tools and calls are explained to a model whose chat template does not, and how results are shown there.
 
@@ -150,6 +181,7 @@ class Format:
     others: tuple[Opening, ...] = ()
     reasoning: ReasoningMarks | None = None
     text: TextMarks | None = None
+    channels: Channels | None = None
     ids: Ids = "call"
     special: tuple[tuple[str, int], ...] = ()
     """Which texts in the literals are special tokens, and their ids: known once a tokenizer is (``bind``)."""
@@ -197,6 +229,9 @@ class Format:
                 texts += [opening.section.separator, opening.section.close]
         for marks in (self.reasoning, self.text):
             texts += [marks.open, marks.close] if marks else []
+        if self.channels:
+            texts += [self.channels.start, self.channels.channel, self.channels.constrain, self.channels.body]
+            texts += self.channels.ends
         return tuple(texts)
 
     @property
@@ -219,6 +254,10 @@ class Format:
 
     def write_answer(self, text: str, calls: Sequence[tuple[str, str]], first_index: int = 0) -> str:
         """A whole answer as the model writes it: text, or calls, or both."""
+        if text and self.channels:
+            c = self.channels
+            close = f"{c.end}{c.start}{c.role}" if calls else ""
+            text = f"{c.channel}{c.aside if calls else c.text}{c.body}{text}{close}"
         if text and self.text:
             text = f"{self.text.open}{text}{self.text.close}"
         between = self.text_separator if text and calls else ""

@@ -11,6 +11,7 @@ from decoding.formats.cohere import COHERE
 from decoding.formats.declaration import Format
 from decoding.formats.deepseek import DEEPSEEK, DEEPSEEK_V31
 from decoding.formats.granite import GRANITE
+from decoding.formats.harmony import HARMONY
 from decoding.formats.hermes import HERMES
 from decoding.formats.kimi import KIMI
 from decoding.formats.llama import LLAMA_JSON
@@ -31,6 +32,7 @@ _FORMATS = {
         GRANITE,
         PHI,
         COHERE,
+        HARMONY,
         PROMPTED,
     )
 }
@@ -78,6 +80,11 @@ _TABLE = (
         MISTRAL_LIST,
         "the chat template writes a JSON list behind [TOOL_CALLS]",
         lambda template: "[TOOL_CALLS]" in template,
+    ),
+    _Row(
+        HARMONY,
+        "the chat template writes Harmony's channels",
+        lambda template: "<|channel|>analysis<|message|>" in template,
     ),
     _Row(
         COHERE,

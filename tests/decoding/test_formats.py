@@ -43,6 +43,7 @@ def test_names_and_get() -> None:
         ("{{ message['tools'] }}<|tool|><|/tool|>", "phi", "Phi"),
         ("{{ tools }} formatted as functools[{", "phi", "Phi"),
         ("{{ tools }} <|START_ACTION|>[", "cohere", "<|START_ACTION|>"),
+        ("{{ tools }} <|start|>assistant<|channel|>analysis<|message|>", "harmony", "channels"),
         ("{{ tools }} <|somehow|>", "prompted", "warning"),
         ("{{ tools }} <tool_call>\n<function=f>\n<parameter=p>", "prompted", "warning"),
         ("{{ tools }} <tool_call>f\n<arg_key>k</arg_key>", "prompted", "warning"),
