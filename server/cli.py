@@ -85,6 +85,9 @@ def serve(
     max_queued: Annotated[
         int | None, typer.Option(help="Requests that may wait; more are answered 429.  [default: 4096]")
     ] = None,
+    receive_timeout: Annotated[
+        float | None, typer.Option(help="Seconds until a body that stops arriving is answered 408.  [default: 60]")
+    ] = None,
     send_timeout: Annotated[
         float | None, typer.Option(help="Seconds until a client that reads nothing is dropped.  [default: 60]")
     ] = None,
@@ -123,6 +126,7 @@ def serve(
         "max_body_bytes": max_body_bytes,
         "max_running": max_running,
         "max_queued": max_queued,
+        "receive_timeout": receive_timeout,
         "send_timeout": send_timeout,
         "keepalive_seconds": keepalive_seconds,
         "compile_workers": compile_workers,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from typing import Any, Literal
 
 from decoding import formats
@@ -12,9 +13,9 @@ from decoding.grammar import json_grammar, offered_tools, tool_grammar
 from decoding.rendering import render_prompt
 from decoding.tools import NO_ARGUMENTS_AS_SHOWN, Tool, argument_schema
 from schemas import CompiledSchema, SchemaError
-from server.asking import Ask, JsonAnswer, SamplingAsk, ToolSpec
+from server.asking import Ask, JsonAnswer, ToolSpec
 from server.compiler import Compiler
-from server.engine_client import EngineClient, Sampling
+from server.engine_client import EngineClient, Sampling, SamplingOptions
 from server.errors import ApiError, bad_request
 from server.plan import Plan
 
@@ -145,20 +146,11 @@ class Planner:
         return tuple(ids)
 
     def _sampling(self, ask: Ask, prompt_tokens: int) -> Sampling:
-        wanted = ask.sampling
-        return Sampling(
-            max_tokens=self._budget(ask, prompt_tokens),
-            temperature=wanted.temperature,
-            top_p=max(wanted.top_p, _LEAST_TOP_P),
-            top_k=wanted.top_k,
-            min_p=wanted.min_p,
-            presence_penalty=wanted.presence_penalty,
-            frequency_penalty=wanted.frequency_penalty,
-            repetition_penalty=wanted.repetition_penalty,
-            seed=None if wanted.seed is None else wanted.seed % 2**63,
-            logit_bias=wanted.logit_bias,
-            logprobs=wanted.logprobs,
-        )
+        wanted = asdict(ask.sampling)
+        wanted["top_p"] = max(ask.sampling.top_p, _LEAST_TOP_P)
+        if ask.sampling.seed is not None:
+            wanted["seed"] = ask.sampling.seed % 2**63
+        return Sampling(max_tokens=self._budget(ask, prompt_tokens), **wanted)
 
     def _budget(self, ask: Ask, prompt_tokens: int) -> int:
         context = self._engine.max_model_len
@@ -189,7 +181,7 @@ class Planner:
                 "messages",
             )
 
-    def _check_bias(self, sampling: SamplingAsk) -> None:
+    def _check_bias(self, sampling: SamplingOptions) -> None:
         for token in sampling.logit_bias or ():
             if token >= self._vocabulary:
                 raise bad_request(

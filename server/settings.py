@@ -73,6 +73,8 @@ class Settings(BaseSettings):
     """Requests in the engine at once; more wait in a queue."""
     max_queued: int = Field(default=4096, ge=0)
     """Requests that may wait; beyond that they are answered 429."""
+    receive_timeout: float = Field(default=60.0, gt=0)
+    """Seconds without a piece of a request's body after which it is answered 408."""
     send_timeout: float = Field(default=60.0, gt=0)
     """Seconds after which a streaming client that takes nothing is dropped."""
     keepalive_seconds: float = Field(default=15.0, gt=0)

@@ -26,6 +26,14 @@ KEY = "sk-test-of-strictcall"
 ENGINE = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "1"}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where tests run in several processes, all that need an engine run in one of them: two engines would only take
+    each other's time. The others stay together by file, which share what the file prepares."""
+    for item in items:
+        engine = item.get_closest_marker("engine") or "running_server" in getattr(item, "fixturenames", ())
+        item.add_marker(pytest.mark.xdist_group("engine" if engine else item.nodeid.partition("::")[0]))
+
+
 @dataclass(frozen=True, slots=True)
 class RunningServer:
     """A server to test: ``url`` without ``/v1``, the key that it asks for, its log (None: it was there before)."""

@@ -26,7 +26,7 @@ async def chat_completions(serving: Serving, request: Request) -> Response:
     """Answer one request, streamed or whole. Raises ApiError, ClientGone and the engine's errors."""
     asked_at = time.perf_counter()
     engine = serving.engine()
-    body = await read_json_object(request, serving.settings.max_body_bytes)
+    body = await read_json_object(request, serving.settings.max_body_bytes, serving.settings.receive_timeout)
     chat = parse_chat(body)
     check_model(engine, chat.model)
     ask = ask_of(chat)
