@@ -48,7 +48,7 @@ serve: install ## Serve on HOST:PORT (MODEL= ARGS= can be given)
 	@exec $(BIN)/strictcall serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model '$(MODEL)') $(ARGS)
 
 test: install-dev ## Run the tests (JOBS=0: in one process)
-	$(BIN)/python -m pytest $(if $(filter-out 0,$(JOBS)),-n $(JOBS) --dist loadgroup) $(ARGS)
+	$(BIN)/python -m pytest $(if $(filter-out 0,$(JOBS)),-n $(JOBS)) $(ARGS)
 
 lint: install-dev ## ruff: lint and format check
 	$(BIN)/ruff check .
