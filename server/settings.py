@@ -65,6 +65,8 @@ class Settings(BaseSettings):
     """How the model writes calls; ``auto`` chooses by the chat template."""
     undeclared_keys: Literal["forbid", "allow"] = "forbid"
     """Whether arguments may hold keys that an object with declared properties says nothing of."""
+    refused_tools: Literal["error", "omit"] = "error"
+    """Whether a tool whose schema is refused fails the request, or is left out with a warning."""
     max_retries: int = Field(default=3, ge=0, le=20)
     """How often a call is sampled again when it fails the check of what the grammar could not hold."""
 
