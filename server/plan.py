@@ -33,6 +33,8 @@ class Plan:
     n: int
     reasoning: ReasoningMode = "none"
     declared_only: bool = True
+    omitted: tuple[str, ...] = ()
+    """Tools that are not offered, because their schema is refused (``--refused-tools omit``)."""
 
     @property
     def call_required(self) -> bool:
