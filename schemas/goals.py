@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any, Literal, TypeAlias
 
 from schemas.document import Document
@@ -94,7 +95,7 @@ class Goals:
         if known is not None:
             return known
         start = node
-        while len(self.nodes[node].refs) == 1 and says_nothing(self.nodes[node], beside_refs=True):
+        while is_reference(self.nodes[node]):
             node = self.nodes[node].refs[0]
         self._aliases[start] = node
         return node
@@ -168,15 +169,21 @@ class Goals:
         return self.path(entry.parts[0]) if entry.parts else ""
 
 
-_PLAIN = Node(path="")
 _ASSERTIONS = tuple(name for name in Node.__slots__ if name not in ("path", "plain_integers", "contains_evaluates"))
+_said = attrgetter(*_ASSERTIONS)
+_said_beside_refs = attrgetter(*(name for name in _ASSERTIONS if name != "refs"))
+_NOTHING_SAID = _said(Node(path=""))
+_NOTHING_BESIDE_REFS = _said_beside_refs(Node(path=""))
 
 
-def says_nothing(node: Node, *, beside_refs: bool = False) -> bool:
-    """Whether no keyword of ``node`` (other than its references, if asked so) restricts anything."""
-    return all(
-        getattr(node, name) == getattr(_PLAIN, name) for name in _ASSERTIONS if not (beside_refs and name == "refs")
-    )
+def says_nothing(node: Node) -> bool:
+    """Whether no keyword of ``node`` restricts anything."""
+    return _said(node) == _NOTHING_SAID  # type: ignore[no-any-return]
+
+
+def is_reference(node: Node) -> bool:
+    """Whether ``node`` is one reference and nothing else."""
+    return len(node.refs) == 1 and _said_beside_refs(node) == _NOTHING_BESIDE_REFS  # type: ignore[no-any-return]
 
 
 def value_key(value: Any) -> str:

@@ -115,6 +115,7 @@ def _words(node: Regex) -> Iterator[str]:
         yield sample(node, rng, length=LONGEST_WALK // 2)[:LONGEST_WALK]
 
 
+@lru_cache(maxsize=4096)
 def suspicious(node: Regex) -> bool:
     """Whether the form alone does not show that the lexer bears it."""
     match node:

@@ -83,4 +83,6 @@ def test_a_key_that_is_no_string_is_refused() -> None:
 
 
 def test_a_huge_integer_is_no_crash() -> None:
-    assert load({"minimum": -(10**400), "enum": [10**5000]}).nodes[0].minimum == -(10**400)
+    assert load({"minimum": -(10**400)}).nodes[0].minimum == -(10**400)
+    with pytest.raises(SchemaError, match="digits"):
+        compile_schema({"enum": [1, 10**5000]})
