@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from fractions import Fraction
 from operator import attrgetter
@@ -169,21 +169,23 @@ class Goals:
         return self.path(entry.parts[0]) if entry.parts else ""
 
 
-_ASSERTIONS = tuple(name for name in Node.__slots__ if name not in ("path", "plain_integers", "contains_evaluates"))
+_NO_ASSERTIONS = frozenset({"path", "plain_integers", "contains_evaluates"})
+_ONLY_REFERENCES = _NO_ASSERTIONS | {"refs"}
+_ASSERTIONS = tuple(f.name for f in fields(Node) if f.name not in _NO_ASSERTIONS)
 _said = attrgetter(*_ASSERTIONS)
-_said_beside_refs = attrgetter(*(name for name in _ASSERTIONS if name != "refs"))
 _NOTHING_SAID = _said(Node(path=""))
-_NOTHING_BESIDE_REFS = _said_beside_refs(Node(path=""))
 
 
 def says_nothing(node: Node) -> bool:
     """Whether no keyword of ``node`` restricts anything."""
-    return _said(node) == _NOTHING_SAID  # type: ignore[no-any-return]
+    return vars(node).keys() <= _NO_ASSERTIONS or _said(node) == _NOTHING_SAID
 
 
 def is_reference(node: Node) -> bool:
     """Whether ``node`` is one reference and nothing else."""
-    return len(node.refs) == 1 and _said_beside_refs(node) == _NOTHING_BESIDE_REFS  # type: ignore[no-any-return]
+    if len(node.refs) != 1:
+        return False
+    return vars(node).keys() <= _ONLY_REFERENCES or says_nothing(replace(node, refs=()))
 
 
 def value_key(value: Any) -> str:

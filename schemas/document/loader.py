@@ -16,7 +16,7 @@ from schemas.document.size import check_size
 from schemas.document.uri import resolve
 from schemas.errors import SchemaError
 from schemas.limits import Limits
-from schemas.node import Node, NodeId
+from schemas.node import Node, NodeId, node_of
 
 Scope: TypeAlias = tuple[tuple[str, int, Place], ...]
 """What the dynamic scope can still decide: per dynamic anchor the outermost place that has it, sorted by name."""
@@ -69,11 +69,12 @@ class _Builder:
         self._node(self._resources.root, ())
         while self._pending:
             fields = self._fields(*self._pending.popleft())
-            nodes.append(Node(**fields))
-            types = fields.get("types")
+            said = {name: value for name, value in fields.items() if value is not None and value != ()}
+            nodes.append(node_of(said))
+            types = said.get("types")
             if types is not None:  # a set has no order of its own
-                fields["types"] = sorted(types)
-            digest.update(repr(fields).encode())
+                said["types"] = sorted(types)
+            digest.update(repr(said).encode())
         return Document(tuple(nodes), digest.hexdigest())
 
     def _node(self, place: Place, scope: Scope) -> NodeId:
@@ -89,7 +90,7 @@ class _Builder:
         return known
 
     def _fields(self, place: Place, scope: Scope) -> dict[str, Any]:
-        """The fields of the node that are not as in an empty one, in an order that the document's does not change."""
+        """The fields of the node, in an order that the document's does not change."""
         value = place.value
         fields: dict[str, Any] = {"path": place.path}
         if isinstance(value, bool):

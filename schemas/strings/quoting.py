@@ -67,6 +67,12 @@ def spelling(set_: CharSet) -> tuple[str, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=4096)
+def letter_text(char: str) -> str:
+    """One character as a regular expression for all its spellings."""
+    return _any_of(list(spelling(of(char))))
+
+
 def _any_of(options: list[str]) -> str:
     return options[0] if len(options) == 1 else f"(?:{'|'.join(options)})"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from schemas import compile_schema
 from schemas.document import load
 from schemas.errors import SchemaError
 from schemas.limits import Limits
