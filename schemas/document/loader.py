@@ -69,7 +69,10 @@ class _Builder:
         self._node(self._resources.root, ())
         while self._pending:
             fields = self._fields(*self._pending.popleft())
-            said = {name: value for name, value in fields.items() if value is not None and value != ()}
+            # An empty enum is the one empty list that says something.
+            said = {
+                name: value for name, value in fields.items() if value is not None and (value != () or name == "enum")
+            }
             nodes.append(node_of(said))
             types = said.get("types")
             if types is not None:  # a set has no order of its own

@@ -14,7 +14,7 @@ Condition: TypeAlias = str | bool
 _ANY = StringSet.ALL.terminal()
 SMALL = 250_000
 SMALL_PLAIN, PLAIN_TOGETHER = 8_000, 60_000
-SMALL_MIXED, MIXED_TOGETHER = 1_500, 20_000
+SMALL_MIXED, MIXED_TOGETHER = 2_100, 20_000
 """Characters: of the grammar, of one plain terminal and of all, of one terminal with ``&`` or ``~`` and of all of them.
 
 A grammar within these needs at most a tenth of the fuel that llguidance gives its lexer by default, over all of
