@@ -75,6 +75,10 @@ def _loops(node: Regex, low: int, high: int | None) -> Regex | None:
     for _ in prefix:
         assert isinstance(core, Concat)
         core = core.tail
+    if isinstance(core, Concat) and isinstance(core.head, Repeat) and isinstance(core.head.inner, Chars):
+        found = _from_head(prefix, core.head, core.head.inner.set, core.tail, low, high)
+        if found is not None:
+            return found
     first = CharSet(())
     for set_, _ in work.transitions(core):
         first = first | set_
@@ -86,6 +90,27 @@ def _loops(node: Regex, low: int, high: int | None) -> Regex | None:
         repeated = repeat(chars(loop), max(0, low - fixed), None if high is None else high - fixed)
         return concat(*prefix, repeated, *map(letter, ending))
     return None
+
+
+def _from_head(
+    prefix: list[Regex], head: Repeat, loop: CharSet, tail: Regex, low: int, high: int | None
+) -> Regex | None:
+    """The part of a language ``p·s{m,n}·t``: as it stands, but with a rare character before one string of t."""
+    rare = next((char for char in _RARE if char in loop), None)
+    rest = shortest(tail)
+    if _SMALL_LETTERS - loop or rare is None or rest is None or len(rest) > MAX_PREFIX:
+        return None
+    fixed = len(prefix) + 1 + len(rest)
+    least = max(head.low - 1, low - fixed, 0)
+    limits = [
+        n
+        for n in (None if head.high is None else head.high - 1, None if high is None else high - fixed)
+        if n is not None
+    ]
+    if limits and min(limits) < max(LEAST_ROOM, least):
+        return None
+    repeated = repeat(chars(loop), least, min(limits) if limits else None)
+    return concat(*prefix, repeated, letter(rare), *map(letter, rest))
 
 
 class _Work:

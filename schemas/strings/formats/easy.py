@@ -60,8 +60,8 @@ def easy_parts(node: Regex, low: int, high: int | None) -> tuple[Regex, ...] | N
     name = SIZES.get(node.facts.size)
     if name is None or node != without_length(name):
         return None
-    found = [part.fitted(high) for part in _PARTS[name]] if low <= LEAST else []
-    return tuple(part for part in found if part is not None)
+    found = (part.fitted(high) for part in _PARTS[name])
+    return tuple(part for part in found if part is not None and part.facts.shortest >= low)
 
 
 def without_length(name: str) -> Regex:
