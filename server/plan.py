@@ -32,6 +32,8 @@ class Plan:
     n: int
     reasoning: bool = False
     declared_only: bool = True
+    omitted: tuple[str, ...] = ()
+    """Tools that are not offered, because their schema is refused (``--refused-tools omit``)."""
 
     @property
     def call_required(self) -> bool:
