@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from schemas.algebra import Algebra
 from schemas.cache import Cache, text_key
 from schemas.compiled import CompiledSchema, Residue
-from schemas.document import load, validator_for
+from schemas.document import load, shared, validator_for
 from schemas.engine import engine_error
 from schemas.errors import SchemaError
 from schemas.goals import GoalId, Goals, Mode
 from schemas.lengths import Lengths
 from schemas.limits import Limits
 from schemas.lowering import Lowering
-from schemas.ordering import key, ordered
 
 Undeclared: TypeAlias = Literal["allow", "forbid"]
 
@@ -37,28 +39,45 @@ def compile_schema(
         SchemaError: malformed, unsatisfiable, a reference that cannot be resolved, or over ``limits``.
     """
     try:
-        text = (text_key(schema), undeclared, limits)
-        known = _CACHE.get(text)
+        text = text_key(schema)
+        known = None if text is None else _CACHE.get((text, undeclared, limits))
         if known is not None:
             return known
-        compiled = _compile(schema, undeclared, limits)
+        with _collector_paused():
+            compiled = _compile(schema, undeclared, limits)
     except RecursionError as error:
         raise SchemaError("", "", "over the limit of nesting: subschemas refer to each other too deeply") from error
-    _CACHE.put(text, compiled)
+    if text is not None:
+        _CACHE.put((text, undeclared, limits), compiled)
     return compiled
 
 
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Without the garbage collector: nothing that compiling makes is in a cycle, and walks through it all cost a fifth.
+
+    Several threads at once may have it running again early, never paused for good.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def _compile(schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limits) -> CompiledSchema:
-    document = ordered(load(schema, limits))
-    meaning = key(document)
-    known = _CACHE.get((meaning, undeclared, limits))
+    document = load(schema, limits)
+    known = _CACHE.get((document.key, undeclared, limits))
     if known is not None:
         return replace(known, schema=schema)
-    goals = Goals(document, limits)
+    goals = Goals(shared(document), limits)
     root = goals.atom(document.root, Mode.CLUSTER if undeclared == "forbid" else Mode.OPEN)
     lengths = Lengths(Algebra(goals), root)
     if lengths[root] is None and undeclared == "forbid":
-        return replace(_compile(schema, "allow", limits), key=f"{meaning}-{undeclared}")
+        return replace(_compile(schema, "allow", limits), key=f"{document.key}-{undeclared}")
     length = lengths.check(root)
     lowering, grammar = _lowered(lengths, root)
     compiled = CompiledSchema(
@@ -66,12 +85,12 @@ def _compile(schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limi
         grammar,
         list(lowering.residue),
         length,
-        f"{meaning}-{undeclared}",
+        f"{document.key}-{undeclared}",
         undeclared == "forbid" and not lengths.algebra.reader.left_open,
         list(lowering.narrowings),
     )
     validator_for(schema)
-    _CACHE.put((meaning, undeclared, limits), compiled)
+    _CACHE.put((document.key, undeclared, limits), compiled)
     return compiled
 
 
