@@ -157,6 +157,12 @@ class StringSet:
         language, reason = self.language().affordable()
         return StringSet.of(language), reason
 
+    def shortcuts(self) -> list[str]:
+        """Terminals of parts of the set that make masks cheap beside the whole (`schemas.strings.shortcut`)."""
+        if self.others is None or self.others == Language.ALL or self.others.is_length():
+            return []
+        return self.language().shortcuts()
+
     def terminal(self) -> str:
         """A Lark terminal expression (llguidance) for the JSON texts of the members, quotes included."""
         if self.others is None:

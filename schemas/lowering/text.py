@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -29,6 +29,7 @@ class Text:
     size: int = 0
     _terminals: dict[str, str] = field(default_factory=dict)
     _rules: dict[str, str] = field(default_factory=dict)
+    _choices: dict[tuple[str, ...], str] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
     def name(self, prefix: str) -> str:
@@ -63,6 +64,14 @@ class Text:
         body = "\n  | ".join(parts)
         self._rules[name] = f"{name}{'::_' if parametric else ''}: {body}"
         self.size += len(self._rules[name]) + 1
+
+    def choice(self, symbols: Sequence[str]) -> str:
+        """The rule for any of ``symbols``."""
+        known = self._choices.get(tuple(symbols))
+        if known is None:
+            known = self._choices[tuple(symbols)] = self.name("k")
+            self.rule(known, symbols)
+        return known
 
     @property
     def is_small(self) -> bool:

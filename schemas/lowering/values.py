@@ -92,7 +92,7 @@ class Lowering:
             empty = False
         if not empty:
             self._note(values.strings.residue)
-            found.append(self.text.terminal(self.strings(values.strings.upper, self.goals.path(goal))))
+            found.extend(map(self.text.terminal, self.strings(values.strings.upper, self.goals.path(goal))))
         return found
 
     def _numbers(self, values: Scalars, path: str) -> list[str]:
@@ -118,14 +118,17 @@ class Lowering:
             expression = spelling(numbers.superset())
         return self.text.symbol(expression)
 
-    def strings(self, strings: StringSet, path: str) -> str:
-        """The terminal expression of ``strings``, or of a superset where that would be too much for the lexer."""
+    def strings(self, strings: StringSet, path: str) -> list[str]:
+        """Terminal expressions whose union is ``strings``, or a superset where that would be too much for the lexer.
+
+        What stands beside the first one adds no string: it makes masks cheap.
+        """
         bearable, reason = strings.affordable()
         if reason is None and self._plainly and not strings.is_plain():
             bearable, reason = strings.unrestricted(), "together with the others it is too much for the lexer"
         if reason is not None:
             self.note(Residue(path, "pattern", reason))
-        return bearable.terminal()
+        return [bearable.terminal(), *bearable.shortcuts()]
 
     def key(self, name: str) -> str:
         """Two symbols: a member's name and its colon.
@@ -136,15 +139,16 @@ class Lowering:
         """
         known = self._keys.get(name)
         if known is None:
-            known = self._keys[name] = self._with_colon(StringSet.literals([name]).terminal())
+            known = self._keys[name] = self._with_colon(self.text.terminal(StringSet.literals([name]).terminal()))
         return known
 
     def keys(self, names: StringSet, path: str) -> str:
         """As :meth:`key`, for any name of a set."""
-        return self._with_colon(self.strings(names, path))
+        terminals = [self.text.terminal(expression) for expression in self.strings(names, path)]
+        return self._with_colon(terminals[0] if len(terminals) == 1 else self.text.choice(terminals))
 
-    def _with_colon(self, expression: str) -> str:
-        return f"{self.text.terminal(expression)} {self.text.terminal(COLON)}"
+    def _with_colon(self, symbol: str) -> str:
+        return f"{symbol} {self.text.terminal(COLON)}"
 
     def comma(self) -> str:
         return self.text.terminal(COMMA)
