@@ -33,6 +33,7 @@ class Algebra:
         itself = proxy(self)
         self.reader = Reader(goals, lambda kind, left, right: itself._clash(kind, left, right))
         self._empty: dict[GoalId, bool] = {}
+        self._contained: dict[tuple[GoalId, GoalId], bool] = {}
         self._asking: set[GoalId] = set()
         self._depth = 0
         self._arrays: dict[GoalId, tuple[ArrayShape, ...]] = {}
@@ -78,12 +79,19 @@ class Algebra:
             return True
         if outer == NOTHING or inner == ANYTHING:
             return False
+        known = self._contained.get((outer, inner))
+        if known is not None:
+            return known
         entry = self.goals[inner]
         if entry.kind == "and" and outer in entry.parts:
             return True
         if not (self.reader.is_scalar(outer) or self.reader.is_scalar(inner)):
             return False
-        return self.is_empty(self.goals.conjunction((inner, self.goals.negate(outer))))
+        rest = self.goals.conjunction((inner, self.goals.negate(outer)))
+        answer = self.is_empty(rest)
+        if rest in self._empty:  # else it was not the time to look closely
+            self._contained[outer, inner] = answer
+        return answer
 
     def _satisfiable(self, formula: Formula, kind: Kind) -> bool:
         if isinstance(formula, bool):

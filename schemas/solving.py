@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from operator import is_
 from typing import Protocol, Self
 
-from schemas.formula import And, Formula, Literal, Or, conjunction, disjunction
+from schemas.formula import ANY_MEMBER, And, Formula, Literal, Or, conjunction, disjunction, members_of
 from schemas.goals import Goals
 
 
@@ -54,10 +54,15 @@ def cases(formula: Formula, start: State, goals: Goals, limit: int) -> Iterator[
 
 
 def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> list[Or] | None:
-    """Assume everything that must hold; the choices that remain, or None when nothing does."""
+    """Assume everything that must hold; the choices that remain, or None when nothing does.
+
+    ``choices`` are reduced as far as ``state`` goes; so only those that look at what is assumed here are looked at.
+    """
     pending: list[Formula] = [todo]
     open_choices = list(choices)
     while pending:
+        assumed: set[str] = set()
+        fresh: set[Or] = set()
         while pending:
             formula = pending.pop()
             goals.spend(1)
@@ -70,11 +75,15 @@ def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> 
                     pending.extend(reversed(parts))
                 case Or():
                     open_choices.append(formula)
+                    fresh.add(formula)
                 case _:
+                    assumed |= members_of(formula)
                     pending.append(state.assume(formula))
         remaining: list[Or] = []
         for choice in open_choices:
-            reduced = reduce(choice, state, goals)
+            reduced: Formula = choice
+            if ANY_MEMBER in assumed or choice in fresh or _looks_at(choice, assumed):
+                reduced = reduce(choice, state, goals)
             if isinstance(reduced, Or):
                 remaining.append(reduced)
             elif reduced is False:
@@ -83,6 +92,10 @@ def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> 
                 pending.append(reduced)
         open_choices = list(dict.fromkeys(remaining))
     return open_choices
+
+
+def _looks_at(choice: Or, members: set[str]) -> bool:
+    return ANY_MEMBER in choice.members or not choice.members.isdisjoint(members)
 
 
 def reduce(formula: Formula, state: State, goals: Goals) -> Formula:
