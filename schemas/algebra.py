@@ -13,7 +13,7 @@ from schemas.objects import ObjectState
 from schemas.reading import Kind, Reader
 from schemas.scalars import Scalars
 from schemas.shapes import ArrayShape, ObjectShape
-from schemas.solving import TooManyCases, cases, reduce
+from schemas.solving import TooManyCases, cases
 from schemas.stringset import StringSet
 from schemas.unions import bearable, declared_once
 
@@ -212,4 +212,4 @@ def scalars_empty(scalars: Scalars) -> bool:
         return False
 
 
-__all__ = ["MAX_CASES", "Algebra", "reduce", "scalars_empty", "strings_empty"]
+__all__ = ["MAX_CASES", "Algebra", "scalars_empty", "strings_empty"]

@@ -6,7 +6,6 @@ The states that come out cover the formula and need not exclude each other: a gr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from operator import is_
 from typing import Protocol, Self
 
 from schemas.formula import ANY_MEMBER, And, Formula, Literal, Or, conjunction, disjunction, members_of
@@ -81,9 +80,7 @@ def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> 
                     pending.append(state.assume(formula))
         remaining: list[Or] = []
         for choice in open_choices:
-            reduced: Formula = choice
-            if ANY_MEMBER in assumed or choice in fresh or _looks_at(choice, assumed):
-                reduced = reduce(choice, state, goals)
+            reduced = reduce(choice, state, goals, None if choice in fresh or ANY_MEMBER in assumed else assumed)
             if isinstance(reduced, Or):
                 remaining.append(reduced)
             elif reduced is False:
@@ -94,13 +91,12 @@ def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> 
     return open_choices
 
 
-def _looks_at(choice: Or, members: set[str]) -> bool:
-    return ANY_MEMBER in choice.members or not choice.members.isdisjoint(members)
-
-
-def reduce(formula: Formula, state: State, goals: Goals) -> Formula:
-    """The formula without what the state decides."""
+def reduce(formula: Formula, state: State, goals: Goals, news: set[str] | None) -> Formula:
+    """The formula without what the state decides. ``news``: the members that were spoken of since it was last reduced,
+    None for a formula that never was."""
     if isinstance(formula, bool):
+        return formula
+    if news is not None and news.isdisjoint(members_of(formula)) and ANY_MEMBER not in members_of(formula):
         return formula
     goals.spend(1)
     if not isinstance(formula, And | Or):
@@ -109,11 +105,13 @@ def reduce(formula: Formula, state: State, goals: Goals) -> Formula:
     settled = isinstance(formula, Or)
     """What one part must come to for the whole to be decided."""
     parts: list[Formula] = []
+    changed = False
     for part in formula.parts:
-        reduced = reduce(part, state, goals)
+        reduced = reduce(part, state, goals, news)
         if reduced is settled:
             return settled
+        changed |= reduced is not part
         parts.append(reduced)
-    if all(map(is_, parts, formula.parts)):
+    if not changed:
         return formula
     return disjunction(parts) if settled else conjunction(parts)

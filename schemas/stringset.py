@@ -66,6 +66,10 @@ class StringSet:
         return StringSet(left, self.others | Language.literals(missing))
 
     def __and__(self, other: StringSet) -> StringSet:
+        if self is other or other is StringSet.ALL or self is StringSet.NONE:
+            return self
+        if self is StringSet.ALL or other is StringSet.NONE:
+            return other
         if self.others is None:
             if other.others is None:
                 return StringSet(self.words & other.words)
@@ -84,6 +88,10 @@ class StringSet:
         return StringSet(frozenset(), both)._without(self.words | other.words)
 
     def __or__(self, other: StringSet) -> StringSet:
+        if self is other or other is StringSet.NONE or self is StringSet.ALL:
+            return self
+        if self is StringSet.NONE or other is StringSet.ALL:
+            return other
         if self.others is None:
             if other.others is None:
                 return StringSet(self.words | other.words)
@@ -104,6 +112,8 @@ class StringSet:
         return StringSet(frozenset(), either)._without(missing)
 
     def __invert__(self) -> StringSet:
+        if self is StringSet.ALL or self is StringSet.NONE:
+            return StringSet.NONE if self is StringSet.ALL else StringSet.ALL
         if self.others is None:
             return StringSet(self.words, Language.ALL)
         if self.others is Language.ALL:
