@@ -55,7 +55,7 @@ class Algebra:
         self._asking.add(goal)
         self._depth += 1
         try:
-            empty = (
+            empty = not self._has_a_word(goal) and (
                 scalars_empty(self.reader.scalars(goal))
                 and not self._satisfiable(self.reader.formula(goal, "array"), "array")
                 and not self._satisfiable(self.reader.formula(goal, "object"), "object")
@@ -65,6 +65,18 @@ class Algebra:
             self._asking.discard(goal)
         self._empty[goal] = empty
         return empty
+
+    def _has_a_word(self, goal: GoalId) -> bool:
+        """Whether null, true or false satisfies a conjunction: most that are not empty show it so, without any set."""
+        entry = self.goals[goal]
+        if entry.kind != "and":
+            return False
+        parts = [self.reader.scalars(part) for part in entry.parts]
+        return (
+            all(part.null for part in parts)
+            or all(part.true for part in parts)
+            or all(part.false for part in parts)
+        )
 
     def disjoint(self, left: GoalId, right: GoalId) -> bool:
         return self.is_empty(self.goals.conjunction((left, right)))

@@ -8,7 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Protocol, Self
 
-from schemas.formula import ANY_MEMBER, And, Formula, Literal, Or, conjunction, disjunction, members_of
+from schemas.formula import (
+    ANY_MEMBER,
+    And,
+    Formula,
+    Has,
+    Lacks,
+    Literal,
+    Member,
+    Or,
+    conjunction,
+    disjunction,
+    members_of,
+)
 from schemas.goals import Goals
 
 
@@ -94,9 +106,7 @@ def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> 
 def reduce(formula: Formula, state: State, goals: Goals, news: set[str] | None) -> Formula:
     """The formula without what the state decides. ``news``: the members that were spoken of since it was last reduced,
     None for a formula that never was."""
-    if isinstance(formula, bool):
-        return formula
-    if news is not None and news.isdisjoint(members_of(formula)) and ANY_MEMBER not in members_of(formula):
+    if isinstance(formula, bool) or (news is not None and not _is_touched(formula, news)):
         return formula
     goals.spend(1)
     if not isinstance(formula, And | Or):
@@ -107,6 +117,9 @@ def reduce(formula: Formula, state: State, goals: Goals, news: set[str] | None) 
     parts: list[Formula] = []
     changed = False
     for part in formula.parts:
+        if news is not None and not _is_touched(part, news):
+            parts.append(part)
+            continue
         reduced = reduce(part, state, goals, news)
         if reduced is settled:
             return settled
@@ -115,3 +128,15 @@ def reduce(formula: Formula, state: State, goals: Goals, news: set[str] | None) 
     if not changed:
         return formula
     return disjunction(parts) if settled else conjunction(parts)
+
+
+_KEYED = Has | Lacks | Member
+
+
+def _is_touched(formula: Formula, news: set[str]) -> bool:
+    """Whether ``formula`` looks at one of the members ``news``."""
+    if isinstance(formula, _KEYED):
+        return formula.key in news or not formula.key
+    if isinstance(formula, And | Or):
+        return not news.isdisjoint(formula.members) or ANY_MEMBER in formula.members
+    return True

@@ -182,7 +182,7 @@ StringSet.ALL = StringSet(frozenset(), Language.ALL)
 
 
 def _encodable(word: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in word)
+    return word.isascii() or not any("\ud800" <= char <= "\udfff" for char in word)
 
 
 @lru_cache(maxsize=512)
