@@ -9,6 +9,7 @@ from schemas.compiled import Residue
 from schemas.errors import TooComplex
 from schemas.formula import And, Formula, Has, Member, Or, Unknown, conjunction
 from schemas.goals import ANYTHING, NOTHING, GoalId, Goals
+from schemas.numbers import NumberSet
 from schemas.objects import ObjectState
 from schemas.reading import Kind, Reader
 from schemas.scalars import Scalars
@@ -55,8 +56,8 @@ class Algebra:
         self._asking.add(goal)
         self._depth += 1
         try:
-            empty = not self._has_a_word(goal) and (
-                scalars_empty(self.reader.scalars(goal))
+            empty = (
+                self._no_scalar(goal)
                 and not self._satisfiable(self.reader.formula(goal, "array"), "array")
                 and not self._satisfiable(self.reader.formula(goal, "object"), "object")
             )
@@ -66,17 +67,23 @@ class Algebra:
         self._empty[goal] = empty
         return empty
 
-    def _has_a_word(self, goal: GoalId) -> bool:
-        """Whether null, true or false satisfies a conjunction: most that are not empty show it so, without any set."""
+    def _no_scalar(self, goal: GoalId) -> bool:
+        """Whether no null, boolean, number or string satisfies ``goal``. For a conjunction, most often asked, one kind
+        of value after the other, the cheap ones first."""
         entry = self.goals[goal]
         if entry.kind != "and":
-            return False
+            return scalars_empty(self.reader.scalars(goal))
         parts = [self.reader.scalars(part) for part in entry.parts]
-        return (
-            all(part.null for part in parts)
-            or all(part.true for part in parts)
-            or all(part.false for part in parts)
-        )
+        if all(part.null for part in parts) or all(part.true for part in parts) or all(part.false for part in parts):
+            return False
+        strings, numbers = StringSet.ALL, NumberSet.ALL
+        for part in parts:
+            strings = strings & part.strings.upper
+        if not strings_empty(strings):
+            return False
+        for part in parts:
+            numbers = numbers & part.numbers.upper
+        return numbers_empty(numbers)
 
     def disjoint(self, left: GoalId, right: GoalId) -> bool:
         return self.is_empty(self.goals.conjunction((left, right)))
@@ -215,13 +222,18 @@ def strings_empty(strings: StringSet) -> bool:
         return False
 
 
+def numbers_empty(numbers: NumberSet) -> bool:
+    """As :func:`strings_empty`, for numbers."""
+    try:
+        return numbers.is_empty()
+    except TooComplex:
+        return False
+
+
 def scalars_empty(scalars: Scalars) -> bool:
     if scalars.null or scalars.false or scalars.true or not strings_empty(scalars.strings.upper):
         return False
-    try:
-        return scalars.numbers.upper.is_empty()
-    except TooComplex:
-        return False
+    return numbers_empty(scalars.numbers.upper)
 
 
 __all__ = ["MAX_CASES", "Algebra", "scalars_empty", "strings_empty"]

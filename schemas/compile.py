@@ -73,6 +73,7 @@ def _compile(schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limi
     known = _CACHE.get((document.key, undeclared, limits))
     if known is not None:
         return replace(known, schema=schema)
+    validator_for(schema)  # before what is expensive: it refuses what does not conform to the meta-schema
     goals = Goals(shared(document), limits)
     root = goals.atom(document.root, Mode.CLUSTER if undeclared == "forbid" else Mode.OPEN)
     lengths = Lengths(Algebra(goals), root)
@@ -89,7 +90,6 @@ def _compile(schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limi
         undeclared == "forbid" and not lengths.algebra.reader.left_open,
         list(lowering.narrowings),
     )
-    validator_for(schema)
     _CACHE.put((document.key, undeclared, limits), compiled)
     return compiled
 

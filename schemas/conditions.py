@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
@@ -61,7 +61,7 @@ def _wanted(state: ObjectState, choices: Sequence[Or]) -> dict[str, dict[GoalId,
     """The members that the choices look at, each with the goals that tell its values apart; None for hard choices."""
     wanted: dict[str, dict[GoalId, None]] = {}
     for choice in choices:
-        for literal in _literals(choice):
+        for literal in choice.literals:
             if isinstance(literal, Has | Lacks):
                 wanted.setdefault(literal.key, {})
             elif isinstance(literal, Member) and state.algebra.reader.is_scalar(literal.goal):
@@ -144,14 +144,6 @@ class _Held:
             if holds(value):
                 pattern |= ((1 << step) - 1) << place * step
         return pattern * (self.every // ((1 << period) - 1))
-
-
-def _literals(formula: Formula) -> Iterator[Formula]:
-    if isinstance(formula, And | Or):
-        for part in formula.parts:
-            yield from _literals(part)
-    else:
-        yield formula
 
 
 def _split(state: ObjectState, key: str, goals: Sequence[GoalId]) -> list[tuple[GoalId, frozenset[GoalId]]] | None:

@@ -132,13 +132,24 @@ Literal: TypeAlias = Has | Lacks | Member | Every | Some | At | From | Matching 
 class _Compound:
     """Parts under ``and`` or ``or``; never changed. Formulas are looked up often, so the hash is kept."""
 
-    __slots__ = ("_hash", "_members", "parts")
+    __slots__ = ("_hash", "_literals", "_members", "parts")
     __match_args__ = ("parts",)
 
     def __init__(self, parts: tuple[Formula, ...]) -> None:
         self.parts = parts
         self._hash = hash(parts)
         self._members: frozenset[str] | None = None
+        self._literals: tuple[Formula, ...] | None = None
+
+    @property
+    def literals(self) -> tuple[Formula, ...]:
+        """The literals inside, each once, in order."""
+        if self._literals is None:
+            found: dict[Formula, None] = {}
+            for part in self.parts:
+                found.update(dict.fromkeys(part.literals if isinstance(part, _Compound) else (part,)))
+            self._literals = tuple(found)
+        return self._literals
 
     @property
     def members(self) -> frozenset[str]:

@@ -131,7 +131,8 @@ class StringSet:
         facts = self.others.regex.facts
         if facts.plain and (not self.words or facts.longest is None):
             return False
-        return self.language().is_empty()
+        member = self.others.shortest() if self.words else None
+        return (member is None or member in self.words) and self.language().is_empty()
 
     def shortest(self) -> int | None:
         """Characters of a shortest member (a lower bound for the complement of words); None when there is none."""

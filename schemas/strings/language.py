@@ -157,7 +157,6 @@ def _trie(words: list[str], depth: int) -> Regex:
         first, last = words[at], words[end - 1]
         while shared < len(first) and shared < len(last) and first[shared] == last[shared]:
             shared += 1
-        head = concat(*map(letter, first[depth:shared]))
-        branches.append(concat(head, _trie(words[at:end], shared)))
+        branches.append(concat(*map(letter, first[depth:shared]), _trie(words[at:end], shared)))
         at = end
     return union(branches)
