@@ -1,4 +1,4 @@
-"""Every format through the real engine, with a model of random weights: nothing invalid, and grammar and reader agree."""
+"""Every format through the real engine, with random weights: nothing invalid, and grammar and reader agree."""
 
 from __future__ import annotations
 
