@@ -20,7 +20,8 @@ from outlines.types import CFG
 from decoding.cache import Lru
 from decoding.engine.free_text import declare_free_text
 from decoding.formats import Arguments, Format, Gap, Index, Literal, Name, Part, get
-from decoding.tools import Mode, Tool, ToolChoice, tool_choice_from_wire, tool_from_wire
+from decoding.spelled_tools import spelled
+from decoding.tools import Mode, Tool, ToolChoice, tool_choice_from_wire
 from schemas import CompiledSchema, Residue, compile_schema
 
 ANY_OBJECT = {"type": "object"}
@@ -63,9 +64,9 @@ def tool_grammar(
     ``tools`` and ``tool_choice`` may also be given as Chat Completions writes them. Raises ValueError when a name that
     is chosen is not among the tools or no tool is left, SchemaError when a schema is refused.
     """
-    known = [tool if isinstance(tool, Tool) else tool_from_wire(tool) for tool in tools]
     choice = tool_choice if isinstance(tool_choice, ToolChoice) else tool_choice_from_wire(tool_choice)
     form = get(fmt) if isinstance(fmt, str) else fmt
+    known = spelled(tools, form.spelling)
     offered = offered_tools(known, choice)
     if first is not None and first not in {tool.name for tool in offered}:
         raise ValueError(f"first: no tool {first!r} is offered")

@@ -14,9 +14,11 @@ from typing import Literal as OneOf
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
 from decoding.formats import Arguments, Format, Gap, Index, Literal, Name, Part, get
 from decoding.ids import new_call_id, new_short_id
-from decoding.json_scan import ObjectScanner
 from decoding.markers import NOT_DIGIT, NOT_SPACE, SPACE, name_end, partial_marker
+from decoding.spelled_tools import members_of
+from decoding.spellings import ArgumentReader, argument_reader
 from decoding.tools import Tool
+from schemas.spelling import Members
 
 _MAX_HEADER = 1024
 """Characters from a call's marker to its arguments; a longer opening is no call."""
@@ -54,7 +56,8 @@ class Reader:
         fmt = get(fmt) if isinstance(fmt, str) else fmt
         self._fmt = fmt
         self._names = frozenset(tool.name if isinstance(tool, Tool) else tool["function"]["name"] for tool in tools)
-        self._name_end = name_end(fmt)
+        self._members = members_of(tools, fmt.spelling)
+        self._name_end = name_end(fmt.behind_name)
         self._new_id = new_id or (new_short_id if fmt.ids == "nine" else new_call_id)
         self._index = first_index
         self._calls_finished = 0
@@ -76,18 +79,25 @@ class Reader:
         self._part = 0
         self._in_literal = 0
         self._name = ""
-        self._header = ""
+        # The call's text from its marker on, and the JSON of its arguments, which a reader of their own makes of it.
+        self._raw: list[str] = []
         self._arguments: list[str] | None = None
-        self._scanner = ObjectScanner()
+        self._argument_reader: ArgumentReader | None = None
+        self._failed = False
+        """A call's arguments came to what is none: only an unconstrained model writes that."""
         self.call_offset = 0
         """How many characters were fed before the opening marker of the call that was started last."""
 
     @property
     def incomplete(self) -> str | None:
         """The text of a call that was begun and is not complete, from its marker on; ``None`` when there is none."""
-        if self._mode is not _Mode.CALL or self._scanner.complete:
+        if self._mode is not _Mode.CALL or self._is_complete:
             return None
-        return self._buffer[self._begin :] if self._arguments is None else self._header + "".join(self._arguments)
+        return self._buffer[self._begin :] if self._arguments is None else "".join([*self._raw, self._buffer])
+
+    @property
+    def _is_complete(self) -> bool:
+        return self._argument_reader is not None and self._argument_reader.complete
 
     def feed(self, text: str, token_ids: Sequence[int] = ()) -> list[Event]:
         """The events that ``text``, the next piece of the answer, makes certain. ``token_ids`` are the tokens of this
@@ -105,7 +115,7 @@ class Reader:
         while self._mode is _Mode.CALL and self._arguments is None and reason == "stop":
             self._give_up()
             self._read()
-        if self._mode is _Mode.CALL and self._arguments is not None and not self._scanner.complete:
+        if self._failed or (self._mode is _Mode.CALL and self._arguments is not None and not self._is_complete):
             return [*self._taken(), Finished("length" if reason == "length" else "error")]
         # What is left in the buffer is the beginning of a marker. Where the budget ended the answer it most likely was
         # one: it is markup then, and no content.
@@ -240,7 +250,7 @@ class Reader:
     def _open_call(self, parts: tuple[Part, ...]) -> None:
         self._mode, self._parts, self._begin = _Mode.CALL, parts, self._at
         self._part, self._in_literal, self._arguments = 0, 0, None
-        self._scanner, self._header = ObjectScanner(), ""
+        self._argument_reader = None
 
     def _read_between(self) -> bool:
         section = self._fmt.section
@@ -301,20 +311,26 @@ class Reader:
         return self._next_part()
 
     def _read_arguments(self) -> bool:
+        if self._arguments is None and not self._skip_space():
+            return False
+        if self._argument_reader is None:
+            members = self._members.get(self._name, Members())
+            self._argument_reader = argument_reader(self._fmt.spelling, members, self._fmt.behind_arguments)
+        end, fragment = self._argument_reader.read(self._buffer, self._at)
+        if self._arguments is None and not fragment:
+            waits = not self._argument_reader.failed and len(self._buffer) - self._begin <= _MAX_HEADER
+            return False if waits else self._mismatch()
         if self._arguments is None:
-            if not self._skip_space():
-                return False
-            if self._buffer[self._at] != "{":
-                return self._mismatch()
-            self._header = self._buffer[self._begin : self._at]
             self._begin_call()
         assert self._arguments is not None
-        end = self._scanner.scan(self._buffer, self._at)
-        fragment = self._buffer[self._at : end]
+        self._raw.append(self._buffer[self._at : end])
         self._at = end
-        self._arguments.append(fragment)
-        self._events.append(ArgumentsDelta(self._index, fragment))
-        if not self._scanner.complete:
+        if fragment:
+            self._arguments.append(fragment)
+            self._events.append(ArgumentsDelta(self._index, fragment))
+        if self._argument_reader.failed:
+            return self._mismatch()
+        if not self._is_complete:
             return False
         self._events.append(CallFinished(self._index, "".join(self._arguments)))
         self._index += 1
@@ -323,7 +339,7 @@ class Reader:
 
     def _begin_call(self) -> None:
         self.call_offset = self._dropped + self._begin
-        self._arguments = []
+        self._raw, self._arguments = [self._buffer[self._begin : self._at]], []
         self._space.clear()
         self._events.append(CallStarted(self._index, self._new_id(), self._name))
 
@@ -345,6 +361,7 @@ class Reader:
         if self._arguments is None:
             self._give_up()
         else:
+            self._failed = not self._is_complete
             self._end_call()
         return True
 

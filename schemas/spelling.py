@@ -7,6 +7,7 @@ which types its value can have, and reader, grammar and renderer decide by it al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -48,6 +49,11 @@ class Tags:
     """Which texts of these are special tokens, and their ids: to the grammar they are no text."""
 
     @property
+    def name_end(self) -> str:
+        """Ends a name: no name holds it."""
+        return tokens(self.to_string)[0]
+
+    @property
     def tells_strings(self) -> bool:
         """The tag says whether its value is a string."""
         return self.to_string != self.to_other
@@ -80,7 +86,13 @@ class Members:
     """Of a member that is not named."""
 
     def kinds(self, key: str) -> frozenset[Kind]:
-        return self.named.get(key, self.others)
+        """The types of member ``key``: all of them for one that the schema does not know."""
+        return self.named.get(key, self.others) or EVERY_KIND
+
+
+def tokens(markup: str) -> list[str]:
+    """Markup cut where white space may be, and behind each ``>``."""
+    return re.findall(r"[^\s>]*>|[^\s>]+", markup)
 
 
 def is_mixed(kinds: frozenset[Kind]) -> bool:

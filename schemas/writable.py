@@ -41,8 +41,7 @@ def tag_strings(tags: Tags, kinds: frozenset[Kind]) -> StringSet:
 @lru_cache(maxsize=64)
 def tag_names(tags: Tags) -> StringSet:
     """The names that a tag can hold."""
-    ends = {to.split()[0] for to in (tags.to_string, tags.to_other)}
-    return free_of("\n", *ends) & ~StringSet.literals([""])
+    return free_of("\n", tags.name_end) & ~StringSet.literals([""])
 
 
 BARE_NAME = r"[^\s:,{}\[\]\"'](?:[^:,{}\[\]\"'\u0000-\u001f]*[^\s:,{}\[\]\"'])?"

@@ -9,10 +9,13 @@ A format that needs something new adds a kind of part; grammar, reader and rende
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 from typing import TypeAlias
+
+from decoding.spellings import write_arguments
+from schemas.spelling import JSON, Members, Quoted, Spelling, Tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,9 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The slot of the arguments, one JSON object."""
+    """The slot of the arguments, an object in this spelling."""
+
+    spelling: Spelling = JSON
 
 
 Part: TypeAlias = Literal | Gap | Name | Index | Arguments
@@ -115,9 +120,8 @@ class Format:
             raise ValueError(f"format {self.name}: the parts have to begin with the marker")
         if sum(isinstance(p, Name) for p in self.call) != 1 or sum(isinstance(p, Arguments) for p in self.call) != 1:
             raise ValueError(f"format {self.name}: a call has one name and one arguments slot")
-        for part, following in zip(self.call, (*self.call[1:], None), strict=True):
-            if isinstance(part, Name) and not (isinstance(following, Literal) and following.text.strip()):
-                raise ValueError(f"format {self.name}: a literal has to follow the name")
+        if not self.behind_name:
+            raise ValueError(f"format {self.name}: a fixed text has to follow the name")
         if not isinstance(self.call[0], Literal):
             raise ValueError(f"format {self.name}: a call has to begin with a literal")
         if self.separator.strip():
@@ -138,17 +142,64 @@ class Format:
             text += part.text
         return text
 
-    def write_call(self, name: str, arguments: str, index: int = 0) -> str:
-        """One call as the model writes it. ``arguments`` is JSON text and goes in unchanged."""
-        return "".join(_written(part, name, arguments, index) for part in self.call)
+    @property
+    def spelling(self) -> Spelling:
+        """How arguments are spelled, special tokens by their ids."""
+        spelling = next(part.spelling for part in self.call if isinstance(part, Arguments))
+        if not self.special or not isinstance(spelling, Tags | Quoted):
+            return spelling
+        texts = spelled_texts(spelling)
+        return replace(spelling, special=tuple(pair for pair in self.special if any(pair[0] in text for text in texts)))
 
-    def write_calls(self, calls: Sequence[tuple[str, str]], first_index: int = 0) -> str:
-        """All calls of an answer, (name, arguments) each, as the model writes them."""
-        written = [self.write_call(*call, first_index + n) for n, call in enumerate(calls)]
+    @property
+    def behind_name(self) -> str:
+        """The fixed text that ends the name, which may be that of the first argument."""
+        place = next(place for place, part in enumerate(self.call) if isinstance(part, Name))
+        for part in self.call[place + 1 :]:
+            match part:
+                case Literal(text) if text.strip():
+                    return text.lstrip()
+                case Arguments(Tags() as tags):
+                    return tags.key_open
+                case Literal() | Gap():
+                    continue
+            break
+        return ""
+
+    @property
+    def behind_arguments(self) -> str:
+        """The text behind the arguments: what a reader finds their end by."""
+        place = next(place for place, part in enumerate(self.call) if isinstance(part, Arguments))
+        return "".join(part.text for part in self.call[place + 1 :] if isinstance(part, Literal))
+
+    def write_call(self, name: str, arguments: str, index: int = 0, members: Members | None = None) -> str:
+        """One call as the model writes it. ``arguments`` is JSON text, and goes in unchanged where the format has JSON;
+        ``members`` are those of the tool's schema, where it is known."""
+        written = write_arguments(self.spelling, arguments, members)
+        return "".join(_written(part, name, written, index) for part in self.call)
+
+    def write_calls(
+        self, calls: Sequence[tuple[str, str]], first_index: int = 0, members: Mapping[str, Members] | None = None
+    ) -> str:
+        """All calls of an answer, (name, arguments) each, as the model writes them. ``members``: by the tool's name."""
+        written = [
+            self.write_call(name, arguments, first_index + n, (members or {}).get(name))
+            for n, (name, arguments) in enumerate(calls)
+        ]
         if self.section is None:
             return self.separator.join(written)
         opening = "".join(part.text for part in self.section.open)
         return f"{opening}{self.section.separator.join(written)}{self.section.close}"
+
+
+def spelled_texts(spelling: Spelling) -> tuple[str, ...]:
+    """The fixed texts of a spelling."""
+    match spelling:
+        case Tags():
+            return spelling.key_open, spelling.to_string, spelling.to_other, spelling.close
+        case Quoted():
+            return (spelling.quote,)
+    return ()
 
 
 def _written(part: Part, name: str, arguments: str, index: int) -> str:

@@ -7,16 +7,31 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from decoding.formats.declaration import Format, Literal
+from decoding.formats.declaration import Format, Literal, spelled_texts
 from decoding.formats.deepseek import DEEPSEEK, DEEPSEEK_V31
+from decoding.formats.glm import GLM, GLM_47
 from decoding.formats.hermes import HERMES
 from decoding.formats.kimi import KIMI
 from decoding.formats.llama import LLAMA_JSON
 from decoding.formats.mistral import MISTRAL, MISTRAL_LIST
 from decoding.formats.prompted import PROMPTED
+from decoding.formats.qwen_xml import QWEN_XML
 
 _FORMATS = {
-    fmt.name: fmt for fmt in (HERMES, MISTRAL, MISTRAL_LIST, DEEPSEEK, DEEPSEEK_V31, KIMI, LLAMA_JSON, PROMPTED)
+    fmt.name: fmt
+    for fmt in (
+        HERMES,
+        QWEN_XML,
+        MISTRAL,
+        MISTRAL_LIST,
+        DEEPSEEK,
+        DEEPSEEK_V31,
+        KIMI,
+        GLM,
+        GLM_47,
+        LLAMA_JSON,
+        PROMPTED,
+    )
 }
 
 
@@ -62,6 +77,21 @@ _TABLE = (
         MISTRAL_LIST,
         "the chat template writes a JSON list behind [TOOL_CALLS]",
         lambda template: "[TOOL_CALLS]" in template,
+    ),
+    _Row(
+        QWEN_XML,
+        "the chat template writes <function=…> and <parameter=…> in <tool_call>",
+        lambda template: "<tool_call>" in template and "<function=" in template and "<parameter=" in template,
+    ),
+    _Row(
+        GLM_47,
+        "the chat template writes <arg_key> and <arg_value> without line breaks",
+        lambda template: "<tool_call>" in template and "</arg_key><arg_value>" in template,
+    ),
+    _Row(
+        GLM,
+        "the chat template writes <arg_key> and <arg_value> on lines of their own",
+        lambda template: "<tool_call>" in template and "<arg_key>" in template,
     ),
     _Row(
         HERMES,
@@ -114,6 +144,7 @@ def bind(fmt: Format, tokenizer: Any) -> Format:
     name them by id, because a special token is no text to it."""
     section = fmt.section
     texts = [part.text for part in fmt.parts if isinstance(part, Literal)]
+    texts += spelled_texts(fmt.spelling)
     texts += [section.separator, section.close] if section else []
     texts += [fmt.reasoning.open, fmt.reasoning.close] if fmt.reasoning else []
     added = getattr(tokenizer, "added_tokens_decoder", {})
