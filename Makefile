@@ -6,6 +6,8 @@ HOST   ?= 127.0.0.1
 PORT   ?= 8000
 MODEL  ?=
 ARGS   ?=
+# Test processes; 0: one, with output as it comes.
+JOBS   ?= 2
 # torch's CPU build. Set TORCH_INDEX= (empty) where the index at hand already has it.
 TORCH       ?= torch==2.13.0+cpu
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
@@ -45,8 +47,8 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 serve: install ## Serve on HOST:PORT (MODEL= ARGS= can be given)
 	@exec $(BIN)/strictcall serve --host $(HOST) --port $(PORT) $(if $(MODEL),--model '$(MODEL)') $(ARGS)
 
-test: install-dev ## Run the tests
-	$(BIN)/python -m pytest $(ARGS)
+test: install-dev ## Run the tests (JOBS=0: in one process)
+	$(BIN)/python -m pytest $(if $(filter-out 0,$(JOBS)),-n $(JOBS)) $(ARGS)
 
 lint: install-dev ## ruff: lint and format check
 	$(BIN)/ruff check .

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import proxy
+
 from schemas.arrays import ArrayState
 from schemas.compiled import Residue
 from schemas.errors import TooComplex
@@ -27,7 +29,9 @@ class Algebra:
 
     def __init__(self, goals: Goals) -> None:
         self.goals = goals
-        self.reader = Reader(goals, self._clash)
+        # Weakly: so all of a compilation goes as soon as it is over, and nothing is left to the garbage collector.
+        itself = proxy(self)
+        self.reader = Reader(goals, lambda kind, left, right: itself._clash(kind, left, right))
         self._empty: dict[GoalId, bool] = {}
         self._asking: set[GoalId] = set()
         self._depth = 0

@@ -36,12 +36,16 @@ class Cache:
                 self._entries.popitem(last=False)
 
 
-def text_key(schema: dict[str, Any] | bool) -> bytes:
+def text_key(schema: dict[str, Any] | bool) -> bytes | None:
     """The schema's text: the schema object may change between calls, so its identity is no key.
 
-    Raises RecursionError for a schema that is nested too deeply, TypeError for what is no JSON.
+    None for what has no text, because it is no JSON. Raises RecursionError for a schema that is nested too deeply.
     """
     try:
         return orjson.dumps(schema)
     except TypeError:  # integers over 64 bits, lone surrogates
+        pass
+    try:
         return json.dumps(schema).encode("ascii")
+    except (TypeError, ValueError):
+        return None

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from schemas.algebra import Algebra
 from schemas.cache import Cache, text_key
 from schemas.compiled import CompiledSchema, Residue, Undeclared
-from schemas.document import load, validator_for
+from schemas.document import load, shared, validator_for
 from schemas.engine import engine_error
 from schemas.errors import SchemaError
 from schemas.goals import GoalId, Goals, Mode
 from schemas.lengths import Lengths
 from schemas.limits import Limits
 from schemas.lowering import Lowering
-from schemas.ordering import key, ordered
 from schemas.spelling import JSON, Members, Spelling
 
 DEFAULT_LIMITS = Limits()
@@ -44,30 +46,47 @@ def compile_schema(
             value that can be written in ``spelling``.
     """
     try:
-        text = (text_key(schema), undeclared, limits, spelling)
-        known = _CACHE.get(text)
+        text = text_key(schema)
+        known = None if text is None else _CACHE.get((text, undeclared, limits, spelling))
         if known is not None:
             return known
-        compiled = _compile(schema, undeclared, limits, spelling)
+        with _collector_paused():
+            compiled = _compile(schema, undeclared, limits, spelling)
     except RecursionError as error:
         raise SchemaError("", "", "over the limit of nesting: subschemas refer to each other too deeply") from error
-    _CACHE.put(text, compiled)
+    if text is not None:
+        _CACHE.put((text, undeclared, limits, spelling), compiled)
     return compiled
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Without the garbage collector: nothing that compiling makes is in a cycle, and walks through it all cost a fifth.
+
+    Several threads at once may have it running again early, never paused for good.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _compile(
     schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limits, spelling: Spelling
 ) -> CompiledSchema:
-    document = ordered(load(schema, limits))
-    meaning = key(document)
-    known = _CACHE.get((meaning, undeclared, limits, spelling))
+    document = load(schema, limits)
+    known = _CACHE.get((document.key, undeclared, limits, spelling))
     if known is not None:
         return replace(known, schema=schema)
-    goals = Goals(document, limits)
+    goals = Goals(shared(document), limits)
     root = goals.atom(document.root, Mode.CLUSTER if undeclared == "forbid" else Mode.OPEN)
     lengths = Lengths(Algebra(goals), root, spelling)
     if lengths[root] is None and undeclared == "forbid":
-        return replace(_compile(schema, "allow", limits, spelling), key=f"{meaning}-{undeclared}")
+        return replace(_compile(schema, "allow", limits, spelling), key=f"{document.key}-{undeclared}")
     length = lengths.check(root)
     lowering, grammar = _lowered(lengths, root, spelling)
     compiled = CompiledSchema(
@@ -75,7 +94,7 @@ def _compile(
         grammar,
         list(lowering.residue),
         length,
-        f"{meaning}-{undeclared}",
+        f"{document.key}-{undeclared}",
         undeclared == "forbid" and not lengths.algebra.reader.left_open,
         list(lowering.narrowings),
         spelling,
@@ -83,7 +102,7 @@ def _compile(
         undeclared,
     )
     validator_for(schema)
-    _CACHE.put((meaning, undeclared, limits, spelling), compiled)
+    _CACHE.put((document.key, undeclared, limits, spelling), compiled)
     return compiled
 
 

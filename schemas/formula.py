@@ -7,8 +7,8 @@ each literal has a complement, so :func:`negate` pushes it inwards (negation nor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 from schemas.compiled import Residue
 from schemas.goals import GoalId
@@ -31,41 +31,44 @@ class Region:
         )
 
 
+# Literals of objects are tuples, because they are made, hashed and compared more than anything else here; each has its
+# kind as its last part, so that those of different kinds are never equal.
+
 # Of objects.
 
 
-@dataclass(frozen=True, slots=True)
-class Has:
+class Has(NamedTuple):
     key: str
+    tag: str = "has"
 
 
-@dataclass(frozen=True, slots=True)
-class Lacks:
+class Lacks(NamedTuple):
     key: str
+    tag: str = "lacks"
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """The member ``key`` is absent or its value is in ``goal``."""
 
     key: str
     goal: GoalId
+    tag: str = "member"
 
 
-@dataclass(frozen=True, slots=True)
-class Every:
+class Every(NamedTuple):
     """Every member whose name is in ``region`` has its value in ``goal``."""
 
     region: Region
     goal: GoalId
+    tag: str = "every"
 
 
-@dataclass(frozen=True, slots=True)
-class Some:
+class Some(NamedTuple):
     """Some member whose name is in ``region`` has its value in ``goal``."""
 
     region: Region
     goal: GoalId
+    tag: str = "some"
 
 
 # Of arrays.
@@ -97,44 +100,44 @@ class Matching:
     most: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Unique:
+class Unique(NamedTuple):
     """All items differ, or (``holds`` false) some two are equal."""
 
     holds: bool
     residue: Residue
+    tag: str = "unique"
 
 
 # Of both.
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """The number of members or items is at least ``least`` and at most ``most``."""
 
     least: int
     most: int | None
+    tag: str = "count"
 
 
-@dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(NamedTuple):
     """A condition that the grammar cannot hold. Neither it nor its complement excludes a value."""
 
     residue: Residue
+    tag: str = "unknown"
 
 
 Literal: TypeAlias = Has | Lacks | Member | Every | Some | At | From | Matching | Unique | Count | Unknown
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class _Compound:
-    """Parts under ``and`` or ``or``. Formulas are looked up often, so the hash is kept."""
+    """Parts under ``and`` or ``or``; never changed. Formulas are looked up often, so the hash is kept."""
 
-    parts: tuple[Formula, ...]
-    _hash: int = field(init=False, repr=False)
+    __slots__ = ("_hash", "parts")
+    __match_args__ = ("parts",)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash(self.parts))
+    def __init__(self, parts: tuple[Formula, ...]) -> None:
+        self.parts = parts
+        self._hash = hash(parts)
 
     def __hash__(self) -> int:
         return self._hash
@@ -146,6 +149,9 @@ class _Compound:
             and self._hash == other._hash
             and self.parts == other.parts
         )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}{self.parts}"
 
 
 class And(_Compound):

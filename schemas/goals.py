@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import fields, replace
 from enum import IntEnum
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from schemas.document import Document
 from schemas.errors import SchemaError
@@ -37,8 +38,10 @@ class Mode(IntEnum):
     """The root of a cluster of subschemas that apply to one value: it is closed as a whole."""
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+_MODES = len(Mode)
+
+
+class Goal(NamedTuple):
     kind: Literal["constant", "atom", "not", "and", "or"]
     node: NodeId = -1
     mode: Mode = Mode.OPEN
@@ -57,6 +60,8 @@ class Goals:
         self._values: dict[str, GoalId] = {}
         self._negations: dict[GoalId, GoalId] = {NOTHING: ANYTHING, ANYTHING: NOTHING}
         self._aliases: dict[NodeId, NodeId] = {}
+        self._atoms: dict[int, GoalId] = {}
+        self._complements: set[GoalId] = set()
 
     def __getitem__(self, goal: GoalId) -> Goal:
         return self._goals[goal]
@@ -80,7 +85,13 @@ class Goals:
         return known
 
     def atom(self, node: NodeId, mode: Mode = Mode.OPEN) -> GoalId:
-        node = self._alias(node)
+        key = node * _MODES + mode
+        known = self._atoms.get(key)
+        if known is None:
+            known = self._atoms[key] = self._new_atom(self._alias(node), mode)
+        return known
+
+    def _new_atom(self, node: NodeId, mode: Mode) -> GoalId:
         always = self.nodes[node].always
         if always is not None:
             return ANYTHING if always else NOTHING
@@ -94,7 +105,7 @@ class Goals:
         if known is not None:
             return known
         start = node
-        while len(self.nodes[node].refs) == 1 and says_nothing(self.nodes[node], beside_refs=True):
+        while is_reference(self.nodes[node]):
             node = self.nodes[node].refs[0]
         self._aliases[start] = node
         return node
@@ -121,6 +132,7 @@ class Goals:
             opened = self._intern(Goal("atom", node=entry.node))
             result = self._intern(Goal("not", node=entry.node))
             self._negations[result] = opened
+            self._complements.add(result)
         elif entry.kind == "not":
             result = self._intern(Goal("atom", node=entry.node))
         elif entry.kind == "and":
@@ -142,10 +154,15 @@ class Goals:
         parts: set[GoalId] = set()
         for goal in goals:
             entry = self._goals[goal]
-            parts.update(entry.parts if entry.kind == kind else (goal,))
+            if entry.kind == kind:
+                parts.update(entry.parts)
+            else:
+                parts.add(goal)
         self.spend(len(parts) + 1)
         parts.discard(neutral)
-        if absorbing in parts or any(self._excludes(part) in parts for part in parts):
+        if absorbing in parts:
+            return absorbing
+        if not self._complements.isdisjoint(parts) and self._hold_a_complement(parts):
             return absorbing
         if not parts:
             return neutral
@@ -153,12 +170,10 @@ class Goals:
             return parts.pop()
         return self._intern(Goal(kind, parts=tuple(sorted(parts))))
 
-    def _excludes(self, goal: GoalId) -> GoalId:
-        """The complement of ``goal`` where it exists already as a goal of its own, else a goal that is no part."""
-        entry = self._goals[goal]
-        if entry.kind == "atom":
-            return self._ids.get(Goal("not", node=entry.node), -1)
-        return -1
+    def _hold_a_complement(self, parts: set[GoalId]) -> bool:
+        """Whether a node and its complement are among ``parts``."""
+        negated = {self._goals[part].node for part in parts & self._complements}
+        return any(entry.kind == "atom" and entry.node in negated for entry in map(self._goals.__getitem__, parts))
 
     def path(self, goal: GoalId) -> str:
         """Where in the document the goal comes from, as far as one place can say it."""
@@ -168,15 +183,23 @@ class Goals:
         return self.path(entry.parts[0]) if entry.parts else ""
 
 
-_PLAIN = Node(path="")
-_ASSERTIONS = tuple(name for name in Node.__slots__ if name not in ("path", "plain_integers", "contains_evaluates"))
+_NO_ASSERTIONS = frozenset({"path", "plain_integers", "contains_evaluates"})
+_ONLY_REFERENCES = _NO_ASSERTIONS | {"refs"}
+_ASSERTIONS = tuple(f.name for f in fields(Node) if f.name not in _NO_ASSERTIONS)
+_said = attrgetter(*_ASSERTIONS)
+_NOTHING_SAID = _said(Node(path=""))
 
 
-def says_nothing(node: Node, *, beside_refs: bool = False) -> bool:
-    """Whether no keyword of ``node`` (other than its references, if asked so) restricts anything."""
-    return all(
-        getattr(node, name) == getattr(_PLAIN, name) for name in _ASSERTIONS if not (beside_refs and name == "refs")
-    )
+def says_nothing(node: Node) -> bool:
+    """Whether no keyword of ``node`` restricts anything."""
+    return vars(node).keys() <= _NO_ASSERTIONS or _said(node) == _NOTHING_SAID
+
+
+def is_reference(node: Node) -> bool:
+    """Whether ``node`` is one reference and nothing else."""
+    if len(node.refs) != 1:
+        return False
+    return vars(node).keys() <= _ONLY_REFERENCES or says_nothing(replace(node, refs=()))
 
 
 def value_key(value: Any) -> str:

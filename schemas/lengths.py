@@ -229,6 +229,8 @@ class Lengths:
 
 def text_length(text: str) -> int:
     """Bytes of a string's shortest JSON text, quotes included."""
+    if text.isascii() and text.isprintable():
+        return 2 + len(text) + text.count('"') + text.count("\\")
     total = 2
     for char in text:
         if char in '"\\\b\f\n\r\t':

@@ -30,7 +30,7 @@ class Reader:
         self.goals = goals
         self._clash = clash
         self._scalars: dict[GoalId, Scalars] = {}
-        self._formulas: dict[tuple[GoalId, Kind], Formula] = {}
+        self._formulas: dict[Kind, dict[GoalId, Formula]] = {"array": {}, "object": {}}
         self._node_scalars: dict[NodeId, Scalars] = {}
         self._half_read = 0
         self.left_open = False
@@ -67,9 +67,9 @@ class Reader:
         return total
 
     def formula(self, goal: GoalId, kind: Kind) -> Formula:
-        known = self._formulas.get((goal, kind))
+        known = self._formulas[kind].get(goal)
         if known is None:
-            known = self._formulas[goal, kind] = self._read_formula(self.goals[goal], kind)
+            known = self._formulas[kind][goal] = self._read_formula(self.goals[goal], kind)
         return known
 
     def _read_formula(self, goal: Goal, kind: Kind) -> Formula:
@@ -88,7 +88,7 @@ class Reader:
 
         False also where that would take reading on while too much is half read.
         """
-        if self.is_busy and not ((goal, "array") in self._formulas and (goal, "object") in self._formulas):
+        if self.is_busy and not all(goal in known for known in self._formulas.values()):
             return False
         return isinstance(self.formula(goal, "array"), bool) and isinstance(self.formula(goal, "object"), bool)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from schemas.compiled import Residue
 from schemas.goals import GoalId
 from schemas.stringset import StringSet
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A member with a fixed name."""
 
     key: str

@@ -6,6 +6,7 @@ The states that come out cover the formula and need not exclude each other: a gr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import is_
 from typing import Protocol, Self
 
 from schemas.formula import And, Formula, Literal, Or, conjunction, disjunction
@@ -89,9 +90,17 @@ def reduce(formula: Formula, state: State, goals: Goals) -> Formula:
     if isinstance(formula, bool):
         return formula
     goals.spend(1)
-    if isinstance(formula, And):
-        return conjunction(reduce(part, state, goals) for part in formula.parts)
-    if isinstance(formula, Or):
-        return disjunction(reduce(part, state, goals) for part in formula.parts)
-    verdict = state.verdict(formula)
-    return formula if verdict is None else verdict
+    if not isinstance(formula, And | Or):
+        verdict = state.verdict(formula)
+        return formula if verdict is None else verdict
+    settled = isinstance(formula, Or)
+    """What one part must come to for the whole to be decided."""
+    parts: list[Formula] = []
+    for part in formula.parts:
+        reduced = reduce(part, state, goals)
+        if reduced is settled:
+            return settled
+        parts.append(reduced)
+    if all(map(is_, parts, formula.parts)):
+        return formula
+    return disjunction(parts) if settled else conjunction(parts)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from schemas.strings import Language
+from schemas.strings.quoting import letter_text
 
 _PLAIN = re.compile(r"[A-Za-z0-9_ :;,@#%&=!<>'~`-]*")
 """Words that are their own JSON text, in one spelling only, and their own regular expression."""
@@ -156,6 +157,12 @@ class StringSet:
         language, reason = self.language().affordable()
         return StringSet.of(language), reason
 
+    def shortcuts(self) -> list[str]:
+        """Terminals of parts of the set that make masks cheap beside the whole (`schemas.strings.shortcut`)."""
+        if self.others is None or self.others == Language.ALL or self.others.is_length():
+            return []
+        return self.language().shortcuts()
+
     def terminal(self) -> str:
         """A Lark terminal expression (llguidance) for the JSON texts of the members, quotes included."""
         if self.others is None:
@@ -184,11 +191,7 @@ def _terminal(language: Language) -> str:
 
 
 def _words(words: tuple[str, ...]) -> str:
-    """Plain words as they are, the others by the languages' own quoting."""
-    plain = [word for word in words if _PLAIN.fullmatch(word)]
-    parts = []
-    if plain:
-        parts.append(f'/"{plain[0]}"/' if len(plain) == 1 else f'/"(?:{"|".join(plain)})"/')
-    if len(plain) < len(words):
-        parts.append(_terminal(Language.literals(word for word in words if not _PLAIN.fullmatch(word))))
-    return " | ".join(parts)
+    """Fixed words as one regular expression. Plain ones are their own; no tree of their beginnings: it costs more than
+    it saves the lexer, which makes its own."""
+    spelled = [word if _PLAIN.fullmatch(word) else "".join(map(letter_text, word)) for word in words]
+    return f'/"{spelled[0]}"/' if len(spelled) == 1 else f'/"(?:{"|".join(spelled)})"/'

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from decoding.tools import ToolChoice
+from server.engine_client import SamplingOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +29,10 @@ class JsonAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class SamplingAsk:
-    """How to sample, as asked; see ``server.engine_client.Sampling`` for what becomes of it."""
-
-    temperature: float = 1.0
-    top_p: float = 1.0
-    top_k: int = 0
-    min_p: float = 0.0
-    presence_penalty: float = 0.0
-    frequency_penalty: float = 0.0
-    repetition_penalty: float = 1.0
-    seed: int | None = None
-    logit_bias: dict[int, float] | None = None
-    logprobs: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Ask:
     """One request: a conversation, the tools on offer, the shape of the answer and how to sample it.
 
+    ``sampling`` is as asked: the engine's limits are put on it in ``server.planning``.
     ``max_tokens`` is ``None`` for the rest of the context; ``max_tokens_field`` is its name on the wire, for errors.
     """
 
@@ -55,7 +41,7 @@ class Ask:
     tool_choice: ToolChoice
     parallel: bool
     json_answer: JsonAnswer | None
-    sampling: SamplingAsk
+    sampling: SamplingOptions
     n: int = 1
     stops: tuple[str, ...] = ()
     max_tokens: int | None = None

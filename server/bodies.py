@@ -19,9 +19,12 @@ _DISCARD_SECONDS = 10.0
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 
 
-async def read_json_object(request: Request, max_bytes: int) -> dict[str, Any]:
-    """The request's body as a JSON object. Raises ApiError (400, 413) and ClientGone."""
-    body = await _read(request, max_bytes)
+async def read_json_object(request: Request, max_bytes: int, silence: float) -> dict[str, Any]:
+    """The request's body as a JSON object. ``silence`` is the longest wait for its next piece, in seconds.
+
+    Raises ApiError (400, 408, 413) and ClientGone.
+    """
+    body = await _read(request, max_bytes, silence)
     if not body:
         raise bad_request("The request body is empty; a JSON object is needed.", code="invalid_json")
     value = parse_json(body)
@@ -44,13 +47,18 @@ def parse_json(body: bytes) -> Any:
     return value
 
 
-async def _read(request: Request, max_bytes: int) -> bytes:
+async def _read(request: Request, max_bytes: int, silence: float) -> bytes:
     declared = request.headers.get("content-length", "")
     too_large = declared.isdecimal() and int(declared) > max_bytes
     parts: list[bytes] = []
     size = 0
     try:
-        async for part in request.stream():
+        stream = request.stream()
+        while True:
+            async with asyncio.timeout(silence):
+                part = await anext(stream, None)
+            if part is None:
+                break
             if not too_large:
                 parts.append(part)
                 size += len(part)
@@ -60,6 +68,8 @@ async def _read(request: Request, max_bytes: int) -> bytes:
                 break
     except ClientDisconnect:
         raise ClientGone from None
+    except TimeoutError:
+        raise _too_slow(silence) from None
     if too_large:
         raise _too_large(max_bytes)
     return b"".join(parts)
@@ -75,6 +85,12 @@ async def _discard_rest(request: Request, max_bytes: int) -> None:
                 left -= len(message.get("body", b""))
                 if not message.get("more_body", False):
                     return
+
+
+def _too_slow(silence: float) -> ApiError:
+    """RFC 9110, 15.5.9: the connection is closed with it, for the rest of the body may still come."""
+    message = f"The request body stopped arriving: nothing came for {silence:g} seconds (--receive-timeout)."
+    return ApiError(408, message, code="request_timeout", headers={"connection": "close"})
 
 
 def _too_large(max_bytes: int) -> ApiError:

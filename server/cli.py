@@ -69,6 +69,13 @@ def serve(
             help="forbid or allow keys that a tool's schema neither declares nor rules out.  [default: forbid]"
         ),
     ] = None,
+    refused_tools: Annotated[
+        str | None,
+        typer.Option(
+            help="What becomes of a tool whose schema is refused: error (the request is answered 400) or omit (it is "
+            "not offered).  [default: error]"
+        ),
+    ] = None,
     max_retries: Annotated[
         int | None, typer.Option(help="Times a call that fails its check is sampled again.  [default: 3]")
     ] = None,
@@ -84,6 +91,9 @@ def serve(
     ] = None,
     max_queued: Annotated[
         int | None, typer.Option(help="Requests that may wait; more are answered 429.  [default: 4096]")
+    ] = None,
+    receive_timeout: Annotated[
+        float | None, typer.Option(help="Seconds until a body that stops arriving is answered 408.  [default: 60]")
     ] = None,
     send_timeout: Annotated[
         float | None, typer.Option(help="Seconds until a client that reads nothing is dropped.  [default: 60]")
@@ -118,11 +128,13 @@ def serve(
         "jump_forward": jump_forward,
         "tool_format": tool_format,
         "undeclared_keys": undeclared_keys,
+        "refused_tools": refused_tools,
         "max_retries": max_retries,
         "api_keys": tuple(api_key) if api_key else None,
         "max_body_bytes": max_body_bytes,
         "max_running": max_running,
         "max_queued": max_queued,
+        "receive_timeout": receive_timeout,
         "send_timeout": send_timeout,
         "keepalive_seconds": keepalive_seconds,
         "compile_workers": compile_workers,

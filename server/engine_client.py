@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How one choice is sampled. ``max_tokens`` counts completion tokens; ``logprobs`` is the number of alternatives
-    per token (0: the sampled token alone, ``None``: none at all)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingOptions:
+    """How the next token is drawn. ``logprobs`` is the number of alternatives per token (0: the sampled token alone,
+    ``None``: none at all)."""
 
-    max_tokens: int
     temperature: float = 1.0
     top_p: float = 1.0
     top_k: int = 0
@@ -23,6 +22,13 @@ class Sampling:
     seed: int | None = None
     logit_bias: dict[int, float] | None = None
     logprobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling(SamplingOptions):
+    """How one choice is sampled, and when it ends. ``max_tokens`` counts completion tokens."""
+
+    max_tokens: int
     stop_token_ids: tuple[int, ...] = ()
 
 

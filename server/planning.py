@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 from decoding import formats
 from decoding.formats import Format
 from decoding.grammar import json_grammar, offered_tools, tool_grammar
+from decoding.reasoning import ReasoningMode, has_special_marks, mode_of
 from decoding.rendering import render_prompt
-from decoding.tools import NO_ARGUMENTS_AS_SHOWN, Tool, argument_schema
+from decoding.tools import NO_ARGUMENTS_AS_SHOWN, Tool, ToolChoice, argument_schema
 from schemas import CompiledSchema, SchemaError
-from server.asking import Ask, JsonAnswer, SamplingAsk, ToolSpec
+from server.asking import Ask, JsonAnswer, ToolSpec
 from server.compiler import Compiler
-from server.engine_client import EngineClient, Sampling
+from server.engine_client import EngineClient, Sampling, SamplingOptions
 from server.errors import ApiError, bad_request
 from server.plan import Plan
+
+log = logging.getLogger(__name__)
 
 _RENDER_THREADS = 4
 _LEAST_TOP_P = 1e-6  # the engine wants more than 0; this keeps the likeliest token alone
@@ -32,11 +37,13 @@ class Planner:
         *,
         fmt: Format,
         undeclared: Literal["forbid", "allow"],
+        refused_tools: Literal["error", "omit"] = "error",
     ) -> None:
         self._engine = engine
         self._compiler = compiler
         self._fmt = fmt
         self._undeclared = undeclared
+        self._omit = refused_tools == "omit"
         self._threads = ThreadPoolExecutor(_RENDER_THREADS, thread_name_prefix="render")
         vocabulary: dict[str, int] = engine.tokenizer.get_vocab()
         self._vocabulary = len(vocabulary)
@@ -50,16 +57,34 @@ class Planner:
         """Raises ApiError 400 for what cannot be generated: a schema, a token id, a length, a conversation."""
         self._check_bias(ask.sampling)
         self._check_size(ask)
-        tools = [await self._tool(spec) for spec in ask.tools]
+        tools, omitted = await self._tools(ask)
         answer = None if ask.json_answer is None else await self._answer(ask.json_answer)
         loop = asyncio.get_running_loop()
         plan = await loop.run_in_executor(self._threads, self._finish, ask, request_id, tools, answer)
+        if omitted:
+            plan = replace(plan, omitted=omitted)
         if plan.grammar is not None:
             await self._try(plan.grammar)
         return plan
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _tools(self, ask: Ask) -> tuple[list[Tool], tuple[str, ...]]:
+        """The tools, compiled side by side, and the names of those left out: with ``refused_tools`` "omit", a tool
+        whose schema is refused is not offered, unless the request insists on it."""
+        made = await asyncio.gather(*map(self._tool, ask.tools), return_exceptions=True)
+        faults = [fault for fault in made if isinstance(fault, BaseException)]
+        tools = [tool for tool in made if isinstance(tool, Tool)]
+        if not faults:
+            return tools, ()
+        names, mode = ask.tool_choice.names, ask.tool_choice.mode
+        usable = [tool for tool in tools if names is None or tool.name in names]
+        if not self._omit or not all(map(_refuses_schema, faults)) or (mode == "required" and not usable):
+            raise faults[0]
+        for fault in faults:
+            log.warning("a tool is left out: %s", fault)
+        return tools, tuple(spec.name for spec, tool in zip(ask.tools, made, strict=True) if not isinstance(tool, Tool))
 
     async def _tool(self, spec: ToolSpec) -> Tool:
         try:
@@ -98,13 +123,17 @@ class Planner:
 
     def _finish(self, ask: Ask, request_id: str, tools: list[Tool], answer: CompiledSchema | None) -> Plan:
         choice = ask.tool_choice
+        if choice.names is not None:  # without those that were left out
+            choice = replace(choice, names=tuple(n for n in choice.names if any(n == tool.name for tool in tools)))
         chosen = offered_tools(tools, choice)
-        prompt = self._render(ask, tools)
-        reasoning = self._reasons(prompt, ask.template_kwargs)
+        prompt = self._render(ask, tools, choice)
+        reasoning = self._reasoning(prompt, ask.template_kwargs)
         grammar: str | None = None
         # Where no call is allowed but calls are known from the conversation, the grammar keeps their markup out.
+        # Without a grammar special tokens are no part of the text: where an answer has such marks, it needs one.
         known = bool(tools) or any("tool_calls" in message for message in ask.messages)
-        if chosen or (answer is None and known) or (answer is not None and reasoning):
+        marked = has_special_marks(self._fmt, reasoning)
+        if chosen or (answer is None and (known or marked)) or (answer is not None and (reasoning != "none" or marked)):
             built = tool_grammar(chosen, choice, ask.parallel, self._fmt, reasoning, response=answer)
             grammar = built.cfg.definition
         elif answer is not None:
@@ -125,42 +154,25 @@ class Planner:
             declared_only=self._undeclared == "forbid",
         )
 
-    def _reasons(self, prompt: tuple[int, ...], template_kwargs: dict[str, Any]) -> bool:
-        """Whether the answer begins with reasoning: the prompt has opened it, or the template lets the model do so."""
-        marks = self._fmt.reasoning
-        if marks is None:
-            return False
-        end = str(self._engine.tokenizer.decode(list(prompt[-16:]))).rstrip()
-        if end.endswith(marks.open):
-            return True
-        template = self._engine.tokenizer.chat_template
-        switchable = "enable_thinking" in (template if isinstance(template, str) else str(template))
-        return switchable and not end.endswith(marks.close) and template_kwargs.get("enable_thinking") is not False
+    def _reasoning(self, prompt: tuple[int, ...], template_kwargs: dict[str, Any]) -> ReasoningMode:
+        tokenizer = self._engine.tokenizer
+        template = tokenizer.chat_template
+        known = template if isinstance(template, str) else str(template)
+        return mode_of(self._fmt, str(tokenizer.decode(list(prompt[-16:]))), known, template_kwargs)
 
-    def _render(self, ask: Ask, tools: list[Tool]) -> tuple[int, ...]:
+    def _render(self, ask: Ask, tools: list[Tool], choice: ToolChoice) -> tuple[int, ...]:
         try:
-            ids = render_prompt(
-                self._engine.tokenizer, self._fmt, ask.messages, tools, ask.tool_choice, ask.template_kwargs
-            )
+            ids = render_prompt(self._engine.tokenizer, self._fmt, ask.messages, tools, choice, ask.template_kwargs)
         except (ValueError, RecursionError) as error:
             raise bad_request(f"This conversation cannot be rendered: {str(error)[:500]}", "messages") from error
         return tuple(ids)
 
     def _sampling(self, ask: Ask, prompt_tokens: int) -> Sampling:
-        wanted = ask.sampling
-        return Sampling(
-            max_tokens=self._budget(ask, prompt_tokens),
-            temperature=wanted.temperature,
-            top_p=max(wanted.top_p, _LEAST_TOP_P),
-            top_k=wanted.top_k,
-            min_p=wanted.min_p,
-            presence_penalty=wanted.presence_penalty,
-            frequency_penalty=wanted.frequency_penalty,
-            repetition_penalty=wanted.repetition_penalty,
-            seed=None if wanted.seed is None else wanted.seed % 2**63,
-            logit_bias=wanted.logit_bias,
-            logprobs=wanted.logprobs,
-        )
+        wanted = asdict(ask.sampling)
+        wanted["top_p"] = max(ask.sampling.top_p, _LEAST_TOP_P)
+        if ask.sampling.seed is not None:
+            wanted["seed"] = ask.sampling.seed % 2**63
+        return Sampling(max_tokens=self._budget(ask, prompt_tokens), **wanted)
 
     def _budget(self, ask: Ask, prompt_tokens: int) -> int:
         context = self._engine.max_model_len
@@ -191,7 +203,7 @@ class Planner:
                 "messages",
             )
 
-    def _check_bias(self, sampling: SamplingAsk) -> None:
+    def _check_bias(self, sampling: SamplingOptions) -> None:
         for token in sampling.logit_bias or ():
             if token >= self._vocabulary:
                 raise bad_request(
@@ -206,6 +218,10 @@ def call_format(engine: EngineClient, name: str) -> Format:
     if name == "auto":
         return formats.detect(engine.tokenizer)
     return formats.bind(formats.get(name), engine.tokenizer)
+
+
+def _refuses_schema(fault: BaseException) -> bool:
+    return isinstance(fault, ApiError) and fault.code == "invalid_function_parameters"
 
 
 def _where(pointer: str, error: SchemaError) -> str:

@@ -84,7 +84,13 @@ class Serving:
     def _planner_for(self, engine: EngineClient) -> Planner:
         if self._planner is None or self._planned_for is not engine:
             fmt = call_format(engine, self.settings.tool_format)
-            self._planner = Planner(engine, self.compiler, fmt=fmt, undeclared=self.settings.undeclared_keys)
+            self._planner = Planner(
+                engine,
+                self.compiler,
+                fmt=fmt,
+                undeclared=self.settings.undeclared_keys,
+                refused_tools=self.settings.refused_tools,
+            )
             self._planned_for = engine
         return self._planner
 

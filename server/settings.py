@@ -65,6 +65,8 @@ class Settings(BaseSettings):
     """How the model writes calls; ``auto`` chooses by the chat template."""
     undeclared_keys: Literal["forbid", "allow"] = "forbid"
     """Whether arguments may hold keys that an object with declared properties says nothing of."""
+    refused_tools: Literal["error", "omit"] = "error"
+    """Whether a tool whose schema is refused fails the request, or is left out with a warning."""
     max_retries: int = Field(default=3, ge=0, le=20)
     """How often a call is sampled again when it fails the check of what the grammar could not hold."""
 
@@ -73,6 +75,8 @@ class Settings(BaseSettings):
     """Requests in the engine at once; more wait in a queue."""
     max_queued: int = Field(default=4096, ge=0)
     """Requests that may wait; beyond that they are answered 429."""
+    receive_timeout: float = Field(default=60.0, gt=0)
+    """Seconds without a piece of a request's body after which it is answered 408."""
     send_timeout: float = Field(default=60.0, gt=0)
     """Seconds after which a streaming client that takes nothing is dropped."""
     keepalive_seconds: float = Field(default=15.0, gt=0)

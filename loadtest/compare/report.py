@@ -4,104 +4,106 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-Samples = dict[str, dict[str, list[float]]]
-"""Figure → server → one value per round."""
+from loadtest.compare.estimate import estimate
+from loadtest.compare.figures import FIGURES, Figure, Samples, spread
+from loadtest.compare.servers import OURS, PEER
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """``goal`` is about ours / peer: at most (``less``), or at least."""
+class Row:
+    """One figure as it came out. ``value`` is what the goal is about: ours / peer, or our own."""
 
-    key: str
-    text: str
-    less: bool
-    goal: float
+    figure: Figure
+    value: float | None
+    ratios: Sequence[float]
 
-
-FIGURES = (
-    Figure("one_call_t0", "one client, forced call, temperature 0: seconds", True, 0.25),
-    Figure("one_call_t1", "one client, forced call, temperature 1: seconds", True, 0.25),
-    Figure("auto_text", "one client, text beside the tools: ms per token", True, 1.0),
-    Figure("calls_8_t0", "8 clients, temperature 0: calls per second", False, 1.8),
-    Figure("calls_8_t1", "8 clients, temperature 1: calls per second", False, 1.8),
-    Figure("calls_32_t0", "32 clients, temperature 0: calls per second", False, 1.3),
-    Figure("calls_32_t1", "32 clients, temperature 1: calls per second", False, 1.3),
-    Figure("plain_8", "8 clients, plain chat: tokens per second", False, 1.0),
-    Figure("passes", "forward passes per call, one client", True, 0.45),
-    Figure("api_us", "API process, 32 clients: µs of processor time per delta", True, 0.60),
-    Figure("first_unseen", "first delta with a grammar never seen: seconds", True, 0.7),
-)
+    @property
+    def held(self) -> bool | None:
+        return None if self.value is None else self.figure.held(self.value)
 
 
-def ratio(samples: Samples, key: str, ours: str, peer: str) -> float | None:
-    """Median of the rounds' ratios ours / peer."""
-    mine, theirs = samples.get(key, {}).get(ours, []), samples.get(key, {}).get(peer, [])
-    pairs = [a / b for a, b in zip(mine, theirs, strict=False) if b]
-    return statistics.median(pairs) if pairs else None
+def rows(samples: Samples) -> list[Row]:
+    found = []
+    for figure in FIGURES:
+        ratios = samples.ratios(figure.key, OURS, PEER) if figure.paired else []
+        value = statistics.median(ratios) if ratios else None
+        found.append(Row(figure, value if figure.paired else samples.median(figure.key, OURS), ratios))
+    return found
 
 
-def markdown(samples: Samples, servers: list[str], notes: list[str]) -> str:
-    """One table: median and range per server, our ratio to the peer, the goal."""
-    peer = "vllm"
+def markdown(samples: Samples, servers: Sequence[str], notes: Sequence[str]) -> str:
+    """One table: median and range over the rounds for each server, the ratio, the goal, whether it was met."""
     lines = [
         "# Performance",
         "",
+        "Made by `python -m loadtest.compare`.",
+        "",
         *(f"* {note}" for note in notes),
         "",
-        f"| figure | {' | '.join(servers)} | ours / peer | goal |",
-        "|---|" + "---|" * (len(servers) + 2),
+        f"| figure | {' | '.join(servers)} | ours / peer | goal | |",
+        "|---|" + "---|" * (len(servers) + 3),
     ]
-    for figure in FIGURES:
-        cells = [_spread(samples.get(figure.key, {}).get(server, [])) for server in servers]
-        found = ratio(samples, figure.key, servers[0], peer)
-        goal = f"{'≤' if figure.less else '≥'} {figure.goal}"
-        shown = "not measured"
-        if found is not None:
-            held = found <= figure.goal if figure.less else found >= figure.goal
-            shown = f"{found:.2f}{'' if held else ' (missed)'}"
-        lines.append(f"| {figure.text} | {' | '.join(cells)} | {shown} | {goal} |")
-    return "\n".join(lines) + "\n"
+    for row in rows(samples):
+        figure = row.figure
+        if figure.key not in samples.values:
+            continue
+        cells = [spread(samples.of(figure.key, server)) for server in servers]
+        sign = "≤" if figure.bound == "at most" else "≥"
+        goal = "" if figure.goal is None else f"{sign} {figure.goal:g}"
+        verdict = {None: "", True: "met", False: "**missed**"}[row.held]
+        lines.append(f"| {figure.text} | {' | '.join(cells)} | {spread(row.ratios)} | {goal} | {verdict} |")
+    return "\n".join([*lines, "", *estimate(samples)]) + "\n"
 
 
-def _spread(values: list[float]) -> str:
-    if not values:
-        return "–"
-    return f"{statistics.median(values):.3g} ({min(values):.3g} to {max(values):.3g})"
-
-
-def save(folder: Path, samples: Samples, servers: list[str], notes: list[str]) -> None:
+def save(folder: Path, samples: Samples, servers: Sequence[str], notes: Sequence[str]) -> None:
     """Write ``compare.json``, ``compare.md`` and ``compare.png``."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"notes": notes, "servers": servers, "samples": samples}, indent=1)
-    (folder / "compare.json").write_text(text, encoding="utf-8")
+    found = {
+        row.figure.key: {
+            "text": row.figure.text,
+            "goal": row.figure.goal,
+            "bound": row.figure.bound,
+            "value": row.value,
+            "met": row.held,
+        }
+        for row in rows(samples)
+    }
+    whole = {"notes": list(notes), "servers": list(servers), "figures": found, "samples": samples.values}
+    (folder / "compare.json").write_text(json.dumps(whole, indent=1), encoding="utf-8")
     (folder / "compare.md").write_text(markdown(samples, servers, notes), encoding="utf-8")
-    picture(folder / "compare.png", samples, servers)
+    _picture(folder / "compare.png", rows(samples))
 
 
-def picture(path: Path, samples: Samples, servers: list[str]) -> None:
-    """Ours / peer per figure, with the goal beside it; better is to the right."""
+def _picture(path: Path, found: Sequence[Row]) -> None:
+    """How many times better than the peer each paired figure is, round by round, with the goal beside it."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     from matplotlib import pyplot
 
-    rows = [(f, r) for f in FIGURES if (r := ratio(samples, f.key, servers[0], "vllm")) is not None]
-    if not rows:
+    shown = [row for row in found if row.ratios and row.figure.goal is not None]
+    if not shown:
         return
-    gains = [1 / r if f.less else r for f, r in rows]
-    goals = [1 / f.goal if f.less else f.goal for f, _ in rows]
-    places = range(len(rows))
-    figure, axes = pyplot.subplots(figsize=(9, 0.5 * len(rows) + 1.5))
-    axes.barh(list(places), gains, color="#4477aa", label="measured")
-    axes.plot(goals, list(places), "d", color="#cc6677", label="goal")
+    chart, axes = pyplot.subplots(figsize=(10, 0.5 * len(shown) + 1.5))
+    for place, row in enumerate(shown):
+        less = row.figure.bound == "at most"
+        gains = [1 / ratio if less else ratio for ratio in row.ratios if ratio]
+        goal = row.figure.goal or 1.0
+        axes.barh(place, statistics.median(gains), color="#4477aa" if row.held else "#ddaa33", height=0.6)
+        axes.plot(gains, [place] * len(gains), ".", color="#222222", markersize=4)
+        axes.plot(1 / goal if less else goal, place, "d", color="#cc6677", label=None if place else "goal")
     axes.axvline(1.0, color="#888888", linewidth=1)
-    axes.set_yticks(list(places), [f.text for f, _ in rows])
+    axes.set_yticks(range(len(shown)), [row.figure.text for row in shown], fontsize=8)
     axes.invert_yaxis()
-    axes.set_xlabel("times better than vLLM's own server")
-    axes.legend()
-    figure.tight_layout()
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)
+    axes.set_xscale("log")
+    axes.set_xticks([0.5, 1, 2, 4, 8], ["½", "1", "2", "4", "8"])
+    axes.minorticks_off()
+    axes.set_xlabel("times better than vLLM's own server (bar: median of the rounds; points: the rounds)")
+    axes.legend(loc="lower right")
+    chart.tight_layout()
+    chart.savefig(path, dpi=120)
+    pyplot.close(chart)

@@ -8,15 +8,20 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx2
+import orjson
 import psutil
 
-START_LIMIT = 900.0
+START_LIMIT = 600.0
+#: One thread for each model: two servers, their API processes and the clients share the cores, and the threads of
+#: OpenMP wait for each other in spin loops.
+ENVIRONMENT = {"VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "1"}
 #: Hermes: the tools in the system prompt, calls as JSON between tags.
 TEMPLATE = """{%- if tools %}{{- '<|im_start|>system\\n' }}{%- if messages[0].role == 'system' %}\
 {{- messages[0].content + '\\n\\n' }}{%- endif %}{{- "You may call functions.\\n<tools>" }}\
@@ -28,45 +33,31 @@ TEMPLATE = """{%- if tools %}{{- '<|im_start|>system\\n' }}{%- if messages[0].ro
 {%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"""
 
 _LIMITS = ["--max-num-seqs=64", "--max-num-batched-tokens=1024", f"--kv-cache-memory-bytes={2 * 1024**3}"]
+_STRICTCALL = ["-m", "server.cli", "serve", "--model", "{model}", "--port", "{port}", "--log-level", "warning"]
+OURS, OURS_OFF, PEER = "strictcall", "strictcall, jump-forward off", "vllm"
 COMMANDS: dict[str, list[str]] = {
-    "strictcall": ["-m", "server.cli", "serve", "--model", "{model}", "--port", "{port}", "--", *_LIMITS],
-    "strictcall, jump-forward off": [
-        *[
-            "-m",
-            "server.cli",
-            "serve",
-            "--model",
-            "{model}",
-            "--port",
-            "{port}",
-            "--jump-forward",
-            "off",
-            "--",
-            *_LIMITS,
-        ]
-    ],
-    "vllm": [
-        *["-m", "vllm.entrypoints.openai.api_server", "--model", "{model}", "--port", "{port}", "--host", "127.0.0.1"],
-        *[
-            "--dtype",
-            "bfloat16",
-            "--enforce-eager",
-            "--enable-auto-tool-choice",
-            "--tool-call-parser",
-            "hermes",
-            *_LIMITS,
-        ],
+    OURS: [*_STRICTCALL, "--", *_LIMITS],
+    OURS_OFF: [*_STRICTCALL, "--jump-forward", "off", "--", *_LIMITS],
+    PEER: [
+        *("-m", "vllm.entrypoints.openai.api_server", "--model", "{model}", "--port", "{port}", "--host", "127.0.0.1"),
+        *("--dtype", "bfloat16", "--enforce-eager", "--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
+        *("--disable-uvicorn-access-log", *_LIMITS),
     ],
 }
-PASSES = {"strictcall": "strictcall_forward_passes_total", "vllm": "vllm:iteration_tokens_total_count"}
+_HEALTH = {OURS: "/health/ready", OURS_OFF: "/health/ready", PEER: "/health"}
+_PASSES = {
+    OURS: "strictcall_forward_passes_total",
+    OURS_OFF: "strictcall_forward_passes_total",
+    PEER: "vllm:iteration_tokens_total_count",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that answers: ``url`` without ``/v1``; ``pid`` is that of the process that speaks HTTP."""
+    """A server that answers on ``127.0.0.1:port``; ``pid`` is that of the process that speaks HTTP."""
 
     name: str
-    url: str
+    port: int
     model: str
     pid: int
 
@@ -75,11 +66,30 @@ class Server:
         times = psutil.Process(self.pid).cpu_times()
         return float(times.user + times.system)
 
+    def api_memory(self) -> int:
+        """Resident bytes of the API process."""
+        return int(psutil.Process(self.pid).memory_info().rss)
+
+    def metric(self, name: str) -> float:
+        """The sum of a metric's samples."""
+        text = httpx2.get(f"http://127.0.0.1:{self.port}/metrics", timeout=60).text
+        found = [float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(name)]
+        if not found:
+            raise RuntimeError(f"{self.name}: /metrics has no {name}")
+        return sum(found)
+
     def forward_passes(self) -> float:
-        """The engine's steps since its start, from its metrics."""
-        wanted = PASSES["vllm" if self.name == "vllm" else "strictcall"]
-        text = httpx2.get(f"{self.url}/metrics", timeout=30).text
-        return sum(float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith(wanted))
+        """The engine's steps since its start."""
+        return self.metric(_PASSES[self.name])
+
+    def request(self, body: dict[str, Any]) -> bytes:
+        """The bytes of a streamed chat completion with ``body``."""
+        data = orjson.dumps(body | {"model": self.model, "stream": True, "stream_options": {"include_usage": True}})
+        head = (
+            f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAuthorization: Bearer none\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+        )
+        return head.encode() + data
 
 
 def with_template(model: Path, folder: Path) -> Path:
@@ -93,36 +103,67 @@ def with_template(model: Path, folder: Path) -> Path:
 
 
 @contextmanager
-def running(name: str, model: Path, log: Path) -> Iterator[Server]:
-    """Start one of ``COMMANDS`` and end all its processes afterwards. Raises RuntimeError when it does not come up."""
+def running(names: Sequence[str], model: Path, logs: Path, report: Callable[[str], None]) -> Iterator[list[Server]]:
+    """Start these of ``COMMANDS``, one after the other, and end all their processes afterwards.
+
+    Each writes to ``logs/NAME.log``. Raises RuntimeError with the end of the log when one does not come up.
+    """
+    logs.mkdir(parents=True, exist_ok=True)
+    started: list[tuple[Server, subprocess.Popen[bytes]]] = []
+    try:
+        for name in names:
+            report(f"starting {name}")
+            since = time.monotonic()
+            started.append(_start(name, model, logs / f"{name.replace(', ', '-').replace(' ', '-')}.log"))
+            report(f"{name} is ready after {time.monotonic() - since:.0f} s")
+        yield [server for server, _ in started]
+    finally:
+        for _, process in started:
+            _end(process)
+
+
+def _start(name: str, model: Path, log: Path) -> tuple[Server, subprocess.Popen[bytes]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     command = [sys.executable, *(word.format(model=model, port=port) for word in COMMANDS[name])]
-    with log.open("ab") as output:
-        environment = os.environ | {"VLLM_NO_USAGE_STATS": "1"}
-        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, env=environment)
-    url = f"http://127.0.0.1:{port}"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=ENVIRONMENT | os.environ,
+        )
     try:
-        _wait(process, url, "/health" if name == "vllm" else "/health/ready", log)
-        served = httpx2.get(f"{url}/v1/models", timeout=30).json()["data"][0]["id"]
-        yield Server(name, url, served, process.pid)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(30)
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait(30)
+        _wait(process, f"http://127.0.0.1:{port}{_HEALTH[name]}", name, log)
+        served = httpx2.get(f"http://127.0.0.1:{port}/v1/models", timeout=30).json()["data"][0]["id"]
+    except BaseException:
+        _end(process)
+        raise
+    return Server(name, port, served, process.pid), process
 
 
-def _wait(process: subprocess.Popen[bytes], url: str, path: str, log: Path) -> None:
+def _wait(process: subprocess.Popen[bytes], url: str, name: str, log: Path) -> None:
     until = time.monotonic() + START_LIMIT
-    while time.monotonic() < until:
-        if process.poll() is not None:
-            break
+    while time.monotonic() < until and process.poll() is None:
         with suppress(httpx2.HTTPError):
-            if httpx2.get(url + path, timeout=5).status_code == 200:
+            if httpx2.get(url, timeout=5).status_code == 200:
                 return
         time.sleep(0.5)
-    raise RuntimeError(f"the server did not come up; see {log}")
+    ended = (
+        f"ended with {process.returncode}" if process.poll() is not None else f"was not ready in {START_LIMIT:.0f} s"
+    )
+    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-30:]
+    raise RuntimeError("\n".join([f"{name} {ended}; the end of {log}:", *tail]))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The process and its group: SIGTERM, then SIGKILL."""
+    process.send_signal(signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(20)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait(20)

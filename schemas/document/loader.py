@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,7 +16,7 @@ from schemas.document.size import check_size
 from schemas.document.uri import resolve
 from schemas.errors import SchemaError
 from schemas.limits import Limits
-from schemas.node import Node, NodeId
+from schemas.node import Node, NodeId, node_of
 
 Scope: TypeAlias = tuple[tuple[str, int, Place], ...]
 """What the dynamic scope can still decide: per dynamic anchor the outermost place that has it, sorted by name."""
@@ -23,10 +24,14 @@ Scope: TypeAlias = tuple[tuple[str, int, Place], ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The subschemas that are reachable from ``root``, in a deterministic order (breadth first)."""
+    """The subschemas that are reachable from the root, breadth first, members by name: so schemas that differ only in
+    annotations and in the order of members are one document."""
 
     nodes: tuple[Node, ...]
-    root: NodeId
+    """The root is the first."""
+    key: str
+    """SHA-256, as hex, of the nodes: equal for schemas that mean the same in the same places."""
+    root: NodeId = 0
 
 
 def load(schema: dict[str, Any] | bool, limits: Limits | None = None) -> Document:
@@ -44,9 +49,9 @@ def load(schema: dict[str, Any] | bool, limits: Limits | None = None) -> Documen
         raise SchemaError("", "", "a schema is an object, true or false")
     check_size(schema, limits)
     builder = _Builder(Resources(schema), limits)
-    nodes = builder.run()
-    refuse_empty_cycles(nodes)
-    return Document(nodes, 0)
+    document = builder.run()
+    refuse_empty_cycles(document.nodes)
+    return document
 
 
 class _Builder:
@@ -58,13 +63,22 @@ class _Builder:
         self._ids: dict[tuple[int, Scope], NodeId] = {}
         self._pending: deque[tuple[Place, Scope]] = deque()
 
-    def run(self) -> tuple[Node, ...]:
+    def run(self) -> Document:
         nodes: list[Node] = []
+        digest = hashlib.sha256()
         self._node(self._resources.root, ())
         while self._pending:
-            place, scope = self._pending.popleft()
-            nodes.append(self._build(place, scope))
-        return tuple(nodes)
+            fields = self._fields(*self._pending.popleft())
+            # An empty enum is the one empty list that says something.
+            said = {
+                name: value for name, value in fields.items() if value is not None and (value != () or name == "enum")
+            }
+            nodes.append(node_of(said))
+            types = said.get("types")
+            if types is not None:  # a set has no order of its own
+                said["types"] = sorted(types)
+            digest.update(repr(said).encode())
+        return Document(tuple(nodes), digest.hexdigest())
 
     def _node(self, place: Place, scope: Scope) -> NodeId:
         if self._resources.has_dynamic_anchors:
@@ -78,14 +92,17 @@ class _Builder:
             self._pending.append((place, scope))
         return known
 
-    def _build(self, place: Place, scope: Scope) -> Node:
+    def _fields(self, place: Place, scope: Scope) -> dict[str, Any]:
+        """The fields of the node, in an order that the document's does not change."""
         value = place.value
+        fields: dict[str, Any] = {"path": place.path}
         if isinstance(value, bool):
-            return Node(path=place.path, always=value)
-        refs = self._refs(place, scope)
+            fields["always"] = value
+            return fields
+        if refs := self._refs(place, scope):
+            fields["refs"] = refs
         if place.draft <= Draft.V7 and "$ref" in value:
-            return Node(path=place.path, refs=refs)
-        fields: dict[str, Any] = {"path": place.path, "refs": refs}
+            return fields
         keywords = value.keys()
         self._generic(place, fields)
         if not keywords.isdisjoint(_NUMBER_WORDS):
@@ -98,7 +115,7 @@ class _Builder:
             self._objects(place, scope, fields)
         if not keywords.isdisjoint(_APPLICATORS):
             self._applicators(place, scope, fields)
-        return Node(**fields)
+        return fields
 
     # references
 
@@ -150,20 +167,25 @@ class _Builder:
         if keyword not in place.value:
             return ()
         members = values.mapping(place, keyword, self._limits)
-        for name, schema in members.items():
-            values.require_schema(place, f"{keyword}/{name}", schema)
-        return tuple((name, self._node(self._resources.child(place, keyword, name), scope)) for name in members)
+        found: list[tuple[str, NodeId]] = []
+        for name in sorted(members):
+            if not isinstance(members[name], dict | bool):
+                values.require_schema(place, f"{keyword}/{name}", members[name])
+            found.append((name, self._node(self._resources.child(place, keyword, name), scope)))
+        return tuple(found)
 
     # keywords
 
     def _generic(self, place: Place, fields: dict[str, Any]) -> None:
         value = place.value
-        fields["types"] = values.types(place)
-        fields["plain_integers"] = place.draft is Draft.V4
+        if "type" in value:
+            fields["types"] = values.types(place)
+        if place.draft is Draft.V4:
+            fields["plain_integers"] = True
         if "enum" in value:
             fields["enum"] = values.enum(place, self._limits)
         if place.draft >= Draft.V6 and "const" in value:
-            fields["const"] = (value["const"],)
+            fields["const"] = (values.members_sorted(value["const"]),)
 
     def _strings(self, place: Place, fields: dict[str, Any]) -> None:
         fields["min_length"] = values.count(place, "minLength")
@@ -208,7 +230,8 @@ class _Builder:
             least, most = values.count(place, "minContains"), values.count(place, "maxContains")
             if fields["contains"] is not None:
                 fields["min_contains"], fields["max_contains"] = least, most
-        fields["contains_evaluates"] = draft is Draft.V2020
+        if draft is not Draft.V2020:
+            fields["contains_evaluates"] = False
         fields["min_items"] = values.count(place, "minItems")
         fields["max_items"] = values.count(place, "maxItems")
         fields["unique_items"] = values.flag(place, "uniqueItems")
@@ -219,7 +242,7 @@ class _Builder:
         fields["pattern_properties"] = self._map(place, scope, "patternProperties")
         fields["additional_properties"] = self._one(place, scope, "additionalProperties")
         if "required" in value:
-            fields["required"] = values.names(place, "required", value["required"], self._limits)
+            fields["required"] = tuple(sorted(values.names(place, "required", value["required"], self._limits)))
         fields["min_properties"] = values.count(place, "minProperties")
         fields["max_properties"] = values.count(place, "maxProperties")
         if draft >= Draft.V6:
@@ -232,14 +255,14 @@ class _Builder:
         """``dependencies`` still counts in 2019-09 and 2020-12: both keep it for compatibility."""
         required: list[tuple[str, tuple[str, ...]]] = []
         schemas: list[tuple[str, NodeId]] = []
-        for name, value in values.mapping(place, "dependencies", self._limits).items():
+        for name, value in sorted(values.mapping(place, "dependencies", self._limits).items()):
             if isinstance(value, list):
                 required.append((name, values.names(place, f"dependencies/{name}", value, self._limits)))
             else:
                 values.require_schema(place, f"dependencies/{name}", value)
                 schemas.append((name, self._node(self._resources.child(place, "dependencies", name), scope)))
         if place.draft >= Draft.V2019:
-            for name, value in values.mapping(place, "dependentRequired", self._limits).items():
+            for name, value in sorted(values.mapping(place, "dependentRequired", self._limits).items()):
                 required.append((name, values.names(place, f"dependentRequired/{name}", value, self._limits)))
             schemas.extend(self._map(place, scope, "dependentSchemas"))
         fields["dependent_required"] = tuple(required)

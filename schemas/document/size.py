@@ -9,6 +9,9 @@ from schemas.document.uri import escape
 from schemas.errors import SchemaError
 from schemas.limits import Limits
 
+MAX_BITS = 14_000
+"""Of an integer: Python itself writes and reads no longer ones, and no double comes near."""
+
 Trail: TypeAlias = tuple[Any, Any] | None
 """The way back to the root: (the way to the parent, the key or index in it)."""
 
@@ -42,6 +45,8 @@ def _scalar(value: Any, trail: Trail) -> int:
     if value is None or isinstance(value, bool):
         return 4
     if isinstance(value, int):
+        if value.bit_length() > MAX_BITS:
+            raise SchemaError(_pointer(trail), "", f"an integer of more than {MAX_BITS * 3 // 10} digits")
         return 1 + value.bit_length() * 3 // 10
     if isinstance(value, float):
         if isfinite(value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from typing import Any, NoReturn
 
@@ -65,9 +66,7 @@ def string(place: Place, keyword: str) -> str | None:
     return value
 
 
-def types(place: Place) -> frozenset[str] | None:
-    if "type" not in place.value:
-        return None
+def types(place: Place) -> frozenset[str]:
     value = place.value["type"]
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not names:
@@ -78,15 +77,23 @@ def types(place: Place) -> frozenset[str] | None:
     return frozenset(names)
 
 
-def enum(place: Place, limits: Limits) -> tuple[Any, ...] | None:
-    if "enum" not in place.value:
-        return None
+def enum(place: Place, limits: Limits) -> tuple[Any, ...]:
+    """The values in an order of their own: the order in which an ``enum`` lists them means nothing."""
     value = place.value["enum"]
     if not isinstance(value, list):
         refuse(place, "enum", f"must be a list of values, not {_shown(value)}")
     if len(value) > limits.enum_size:
         refuse(place, "enum", f"has {len(value)} values, over the limit enum_size = {limits.enum_size}")
-    return tuple(value)
+    if all(isinstance(item, str) for item in value):
+        return tuple(sorted(value))
+    return tuple(sorted(map(members_sorted, value), key=json.dumps))
+
+
+def members_sorted(value: Any) -> Any:
+    """An equal JSON value with the members of every object in the order of their names."""
+    if isinstance(value, dict):
+        return {name: members_sorted(value[name]) for name in sorted(value)}
+    return [members_sorted(item) for item in value] if isinstance(value, list) else value
 
 
 def names(place: Place, keyword: str, value: Any, limits: Limits) -> tuple[str, ...]:

@@ -42,17 +42,16 @@ class QuotedMembers:
         head = self.lower.text.terminal(f'{name} ":"')
         return f"{head} {self.lower.symbol(goal)}"
 
-    def string(self, strings: StringSet, path: str) -> str:
-        """The symbol of a string out of ``strings``."""
+    def strings(self, strings: StringSet, path: str) -> list[str]:
+        """Symbols for ``strings``."""
         quote, special = self.spelling.quote, self.spelling.special
         raw = self.lower.bearable(strings, path) & quoted_strings(self.spelling)
         if not any(text in quote for text, _ in special):
-            return self.lower.text.terminal(f"{quoted(quote)} {raw.raw()} {quoted(quote)}")
+            return [self.lower.text.terminal(f"{quoted(quote)} {raw.raw()} {quoted(quote)}")]
         # A terminal matches something: the empty string is two quotes.
-        name, mark = self.lower.text.name("q"), fixed(quote, special)
+        mark = fixed(quote, special)
         choices = [f"{mark} {mark}"] if raw.contains("") else []
         some = raw & ~StringSet.literals([""])
         if not strings_empty(some):
             choices.append(f"{mark} {self.lower.text.terminal(some.raw())} {mark}")
-        self.lower.text.rule(name, choices)
-        return name
+        return choices

@@ -115,7 +115,7 @@ class TagMembers:
         if self._quotes(kinds, strings):
             # No raw line break is in JSON's strings; any other closing text could be.
             inside = "" if "\n" in self.tags.close else f" & {free_of(self.tags.close).raw()}"
-            found.append(self._closed(f"( ( {self.lower.strings(strings, path)} ){inside} )"))
+            found.append(self._closed(f"( ( {self.lower.bearable(strings, path).terminal()} ){inside} )"))
         return found
 
     def _others(self, kinds: frozenset[Kind], goal: GoalId) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -12,9 +12,14 @@ Condition: TypeAlias = str | bool
 """An expression behind ``%if``, or what it always is."""
 
 _ANY = StringSet.ALL.terminal()
-SMALL = 50_000
-SMALL_TERMINAL = 1_500
-"""Characters. Single terminals that are hard for their length were measured before (``Language.affordable``)."""
+SMALL = 250_000
+SMALL_PLAIN, PLAIN_TOGETHER = 8_000, 60_000
+SMALL_MIXED, MIXED_TOGETHER = 2_100, 20_000
+"""Characters: of the grammar, of one plain terminal and of all, of one terminal with ``&`` or ``~`` and of all of them.
+
+A grammar within these needs at most a tenth of the fuel that llguidance gives its lexer by default, over all of
+MaskBench. Single terminals that are hard for their length were measured before (``Language.affordable``).
+"""
 
 
 @dataclass(slots=True)
@@ -24,6 +29,7 @@ class Text:
     size: int = 0
     _terminals: dict[str, str] = field(default_factory=dict)
     _rules: dict[str, str] = field(default_factory=dict)
+    _choices: dict[tuple[str, ...], str] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
     def name(self, prefix: str) -> str:
@@ -59,11 +65,29 @@ class Text:
         self._rules[name] = f"{name}{'::_' if parametric else ''}: {body}"
         self.size += len(self._rules[name]) + 1
 
+    def choice(self, symbols: Sequence[str]) -> str:
+        """The rule for any of ``symbols``."""
+        known = self._choices.get(tuple(symbols))
+        if known is None:
+            known = self._choices[tuple(symbols)] = self.name("k")
+            self.rule(known, symbols)
+        return known
+
     @property
     def is_small(self) -> bool:
-        """Whether the engine is sure to take it: few symbols, and no terminal that its lexer could find too hard."""
-        return self.size < SMALL and all(
-            len(expression) < SMALL_TERMINAL and "%" not in expression for expression in self._terminals
+        """Whether the engine is sure to take it: few symbols, and no terminals that its lexer could find too hard."""
+        if self.size >= SMALL:
+            return False
+        plain, mixed = [0], [0]
+        for expression in self._terminals:
+            if "%json " in expression or "%lark " in expression:
+                return False
+            (mixed if "&" in expression or "~" in expression else plain).append(len(expression))
+        return (
+            max(plain) < SMALL_PLAIN
+            and sum(plain) < PLAIN_TOGETHER
+            and max(mixed) < SMALL_MIXED
+            and sum(mixed) < MIXED_TOGETHER
         )
 
     def render(self, start: str) -> str:

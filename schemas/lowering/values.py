@@ -42,7 +42,7 @@ class Lowering:
         self._queue: list[tuple[GoalId, str]] = []
         quoted = QuotedMembers(self, spelling) if isinstance(spelling, Quoted) else None
         self._writer: MemberWriter = quoted or JsonMembers(self)
-        self._write_string = quoted.string if quoted else self._json_string
+        self._write_strings = quoted.strings if quoted else self._json_strings
         self.members: Members | None = None
         """What the members of the outermost object can be; none of a JSON text."""
 
@@ -116,11 +116,11 @@ class Lowering:
             empty = False
         if not empty:
             self._note(values.strings.residue)
-            found.append(self._write_string(values.strings.upper, self.goals.path(goal)))
+            found.extend(self._write_strings(values.strings.upper, self.goals.path(goal)))
         return found
 
-    def _json_string(self, strings: StringSet, path: str) -> str:
-        return self.text.terminal(self.strings(strings, path))
+    def _json_strings(self, strings: StringSet, path: str) -> list[str]:
+        return [self.text.terminal(expression) for expression in self.strings(strings, path)]
 
     def has_numbers(self, values: Scalars) -> bool:
         return not values.numbers.upper.is_empty()
@@ -149,9 +149,13 @@ class Lowering:
             expression = spelling(numbers.superset())
         return self.text.symbol(expression)
 
-    def strings(self, strings: StringSet, path: str) -> str:
-        """The terminal expression of ``strings``, or of a superset where that would be too much for the lexer."""
-        return self.bearable(strings, path).terminal()
+    def strings(self, strings: StringSet, path: str) -> list[str]:
+        """Terminal expressions whose union is ``strings``, or a superset where that would be too much for the lexer.
+
+        What stands beside the first one adds no string: it makes masks cheap.
+        """
+        bearable = self.bearable(strings, path)
+        return [bearable.terminal(), *bearable.shortcuts()]
 
     def bearable(self, strings: StringSet, path: str) -> StringSet:
         """``strings``, or a superset where they would be too much for the lexer."""
@@ -171,15 +175,16 @@ class Lowering:
         """
         known = self._keys.get(name)
         if known is None:
-            known = self._keys[name] = self._with_colon(StringSet.literals([name]).terminal())
+            known = self._keys[name] = self._with_colon(self.text.terminal(StringSet.literals([name]).terminal()))
         return known
 
     def keys(self, names: StringSet, path: str) -> str:
         """As :meth:`key`, for any name of a set."""
-        return self._with_colon(self.strings(names, path))
+        terminals = [self.text.terminal(expression) for expression in self.strings(names, path)]
+        return self._with_colon(terminals[0] if len(terminals) == 1 else self.text.choice(terminals))
 
-    def _with_colon(self, expression: str) -> str:
-        return f"{self.text.terminal(expression)} {self.text.terminal(COLON)}"
+    def _with_colon(self, symbol: str) -> str:
+        return f"{symbol} {self.text.terminal(COLON)}"
 
     def comma(self) -> str:
         return self.text.terminal(COMMA)

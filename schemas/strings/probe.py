@@ -56,7 +56,8 @@ class _Vocabulary:
 
 @lru_cache(maxsize=16)
 def _tokenizer(own: tuple[str, ...]) -> LLTokenizer:
-    return LLTokenizer(TokenizerWrapper(_Vocabulary(own)))
+    # Without llguidance's slices: they would take ten times as long to build as they are of use here.
+    return LLTokenizer(TokenizerWrapper(_Vocabulary(own)), slices=[])
 
 
 def own_words(node: Regex) -> tuple[str, ...]:
@@ -115,6 +116,7 @@ def _words(node: Regex) -> Iterator[str]:
         yield sample(node, rng, length=LONGEST_WALK // 2)[:LONGEST_WALK]
 
 
+@lru_cache(maxsize=4096)
 def suspicious(node: Regex) -> bool:
     """Whether the form alone does not show that the lexer bears it."""
     match node:

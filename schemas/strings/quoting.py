@@ -9,6 +9,7 @@ form here: no serialiser writes it, and it would leave a literal no character th
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from schemas.strings.charset import ANY, CharSet, from_ranges, of
@@ -66,49 +67,71 @@ def spelling(set_: CharSet) -> tuple[str, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=4096)
+def letter_text(char: str) -> str:
+    """One character as a regular expression for all its spellings."""
+    return _any_of(list(spelling(of(char))))
+
+
 def _any_of(options: list[str]) -> str:
     return options[0] if len(options) == 1 else f"(?:{'|'.join(options)})"
 
 
 def _hex_tree(ranges: tuple[tuple[int, int], ...], digits: int) -> list[str]:
-    """``digits`` hexadecimal digits, in either case, with a value in one of ``ranges``: alternatives."""
+    """``digits`` hexadecimal digits, in either case, with a value in one of ``ranges`` (ascending): alternatives."""
     if digits == 0:
         return [""]
     unit = 16 ** (digits - 1)
+    below: dict[int, list[tuple[int, int]]] = {}
+    for low, high in ranges:
+        for digit in range(low // unit, high // unit + 1):
+            base = digit * unit
+            below.setdefault(digit, []).append((max(low - base, 0), min(high - base, unit - 1)))
     rests: dict[tuple[tuple[int, int], ...], list[int]] = {}
-    for digit in range(16):
-        base = digit * unit
-        inside = tuple(
-            (max(low, base) - base, min(high, base + unit - 1) - base)
-            for low, high in ranges
-            if low < base + unit and high >= base
-        )
-        if inside:
-            rests.setdefault(inside, []).append(digit)
+    for digit, inside in below.items():
+        rests.setdefault(tuple(inside), []).append(digit)
     found = []
-    for inside, heads in rests.items():
-        head = char_class(of("".join(f"{n:x}{n:X}" for n in heads))) if len(heads) < 16 else _DIGIT
-        if inside == ((0, unit - 1),):
+    for rest, heads in rests.items():
+        head = _digits(tuple(heads))
+        if rest == ((0, unit - 1),):
             found.append(head + _DIGIT * (digits - 1))
         else:
-            found.append(head + _any_of(_hex_tree(inside, digits - 1)))
+            found.append(head + _any_of(_hex_tree(rest, digits - 1)))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _digits(values: tuple[int, ...]) -> str:
+    return char_class(of("".join(f"{n:x}{n:X}" for n in values))) if len(values) < 16 else _DIGIT
 
 
 def _pairs(astral: CharSet) -> list[str]:
     """Surrogate pairs, without the first backslash and u, of the characters of ``astral``."""
+    every: list[tuple[int, int]] = []
     trails_of: dict[int, list[tuple[int, int]]] = {}
     for low, high in astral.ranges:
         first, last = low - 0x10000, high - 0x10000
-        for lead in range(first >> 10, (last >> 10) + 1):
-            start = first & 0x3FF if lead == first >> 10 else 0
-            end = last & 0x3FF if lead == last >> 10 else 0x3FF
-            trails_of.setdefault(lead, []).append((0xDC00 + start, 0xDC00 + end))
-    leads_of: dict[tuple[tuple[int, int], ...], list[tuple[int, int]]] = {}
+        head, tail = first >> 10, last >> 10
+        if head == tail:
+            trails_of.setdefault(head, []).append((first & 0x3FF, last & 0x3FF))
+            continue
+        if first & 0x3FF:
+            trails_of.setdefault(head, []).append((first & 0x3FF, 0x3FF))
+            head += 1
+        if last & 0x3FF != 0x3FF:
+            trails_of.setdefault(tail, []).append((0, last & 0x3FF))
+            tail -= 1
+        if head <= tail:
+            every.append((head, tail))
+    leads_of: dict[tuple[tuple[int, int], ...], list[tuple[int, int]]] = {((0, 0x3FF),): every} if every else {}
     for lead, trails in trails_of.items():
-        leads_of.setdefault(tuple(trails), []).append((0xD800 + lead, 0xD800 + lead))
+        leads_of.setdefault(tuple(trails), []).append((lead, lead))
     found = []
     for same, leads in leads_of.items():
-        second = _any_of(_hex_tree(same, 4))
-        found.append(f"{_any_of(_hex_tree(tuple(leads), 4))}\\x5cu{second}")
+        first_units = _any_of(_hex_tree(_shifted(0xD800, sorted(leads)), 4))
+        found.append(f"{first_units}\\x5cu{_any_of(_hex_tree(_shifted(0xDC00, same), 4))}")
     return found
+
+
+def _shifted(base: int, ranges: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    return tuple((base + low, base + high) for low, high in ranges)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 from schemas.errors import TooComplex
 from schemas.strings.determinise import determinised
@@ -20,7 +21,7 @@ def affordable(node: Regex) -> tuple[Regex, str | None]:
         return node, None
     reason: str | None = None
     own = own_words(node) if suspicious(node) else ()
-    for candidate in (node, *_wider(node)):
+    for candidate in chain((node,), _wider(node)):
         written = determinised(candidate)
         if isinstance(written, Nothing):
             # The language is empty, which its own budget did not show: all strings, and a reason, are as good.

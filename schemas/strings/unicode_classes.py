@@ -7,6 +7,8 @@ standard library's ``unicodedata`` is years behind and knows no scripts.
 from __future__ import annotations
 
 import re
+import sys
+from array import array
 from functools import lru_cache
 
 import regex  # type: ignore[import-untyped]
@@ -45,7 +47,8 @@ _KEYS = {
 
 @lru_cache(maxsize=1)
 def _every_char() -> str:
-    return "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, LAST + 1)))
+    codes = array("I", range(0xD800)) + array("I", range(0xE000, LAST + 1))
+    return codes.tobytes().decode("utf-32-le" if sys.byteorder == "little" else "utf-32-be")
 
 
 def _scan(expression: str) -> CharSet:

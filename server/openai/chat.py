@@ -26,7 +26,7 @@ async def chat_completions(serving: Serving, request: Request) -> Response:
     """Answer one request, streamed or whole. Raises ApiError, ClientGone and the engine's errors."""
     asked_at = time.perf_counter()
     engine = serving.engine()
-    body = await read_json_object(request, serving.settings.max_body_bytes)
+    body = await read_json_object(request, serving.settings.max_body_bytes, serving.settings.receive_timeout)
     chat = parse_chat(body)
     check_model(engine, chat.model)
     ask = ask_of(chat)
@@ -38,14 +38,21 @@ async def chat_completions(serving: Serving, request: Request) -> Response:
         if chat.streamed:
             stream = _stream(serving, chat, choices, answer_id, engine.model_names[0], leave)
             leave = _nothing  # the stream leaves when it is over
-            return stream
-        return await unless_gone(request.receive, _whole(chat, choices, plan, engine.model_names[0]))
+            return _with_omitted(stream, plan)
+        whole = await unless_gone(request.receive, _whole(chat, choices, plan, engine.model_names[0]))
+        return _with_omitted(whole, plan)
     finally:
         leave()
 
 
 def _nothing() -> None:
     pass
+
+
+def _with_omitted(response: Response, plan: Plan) -> Response:
+    if plan.omitted:
+        response.headers["x-strictcall-omitted-tools"] = ", ".join(plan.omitted)
+    return response
 
 
 async def _whole(chat: ChatRequest, choices: list[Choice], plan: Plan, model: str) -> Response:

@@ -6,6 +6,7 @@ arguments as the text that was sent. The deprecated function call of old clients
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
@@ -40,6 +41,10 @@ def _content_kind(value: Any) -> str:
     return "parts" if isinstance(value, list) else "string"
 
 
+def _result_kind(value: Any) -> str:
+    return "json" if isinstance(value, dict | bool | int | float) else _content_kind(value)
+
+
 TextParts: TypeAlias = list[TextPart]
 UserParts: TypeAlias = list[Annotated[TextPart | MediaPart, Field(discriminator="type")]]
 AssistantParts: TypeAlias = list[Annotated[TextPart | RefusalPart, Field(discriminator="type")]]
@@ -53,10 +58,20 @@ AssistantContent: TypeAlias = Annotated[
     Annotated[str, Tag("string")] | Annotated[AssistantParts, Tag("parts")], Discriminator(_content_kind)
 ]
 
+#: What a tool gave back. Some clients send the value itself and not its text.
+ResultContent: TypeAlias = Annotated[
+    Annotated[str, Tag("string")]
+    | Annotated[TextParts, Tag("parts")]
+    | Annotated[dict[str, Any] | bool | int | float, Tag("json")],
+    Discriminator(_result_kind),
+]
+
 
 class CalledFunction(Wire):
+    """An earlier call. Its arguments are JSON text; an object, which some clients keep, is taken as that text."""
+
     name: Name
-    arguments: str
+    arguments: str | dict[str, Any]
 
 
 class FunctionCall(Wire):
@@ -99,13 +114,13 @@ class AssistantMessage(Wire):
 class ToolMessage(Wire):
     role: Literal["tool"]
     tool_call_id: str
-    content: TextContent | None = None
+    content: ResultContent | None = None
 
 
 class FunctionMessage(Wire):
     role: Literal["function"]
     name: Name
-    content: TextContent | None = None
+    content: ResultContent | None = None
 
 
 Message: TypeAlias = Annotated[
@@ -190,7 +205,7 @@ def _call(tool_id: str, function: CalledFunction) -> dict[str, Any]:
     return {
         "id": tool_id,
         "type": "function",
-        "function": {"name": function.name, "arguments": function.arguments},
+        "function": {"name": function.name, "arguments": _json_text(function.arguments)},
     }
 
 
@@ -198,10 +213,16 @@ def _legacy_id(name: str) -> str:
     return f"function_call:{name}"
 
 
+def _json_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def _text(content: Any, i: int) -> str:
-    """The text of a message; text parts are paragraphs of it."""
-    if content is None or isinstance(content, str):
-        return content or ""
+    """The text of a message; text parts are paragraphs of it, another value stands as its JSON."""
+    if content is None:
+        return ""
+    if not isinstance(content, list):
+        return _json_text(content)
     texts: list[str] = []
     for j, part in enumerate(content):
         if isinstance(part, MediaPart):

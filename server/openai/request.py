@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, StringConstraints, Tag, ValidationError
 
-from server.asking import Ask, JsonAnswer, SamplingAsk
+from server.asking import Ask, JsonAnswer
+from server.engine_client import SamplingOptions
 from server.errors import ApiError, bad_request
 from server.openai.faults import request_fault
 from server.openai.messages import Message, Name, Wire, conversation
@@ -183,6 +184,10 @@ def ask_of(request: ChatRequest) -> Ask:
     kwargs = dict(request.chat_template_kwargs or {})
     if request.reasoning_effort is not None:
         kwargs.setdefault("reasoning_effort", request.reasoning_effort)
+        if request.reasoning_effort == "none":
+            # The names that the families' templates have for it.
+            kwargs.setdefault("enable_thinking", False)
+            kwargs.setdefault("thinking", False)
     return Ask(
         messages=messages,
         tools=tools,
@@ -214,8 +219,8 @@ def _json_answer(request: ChatRequest) -> JsonAnswer | None:
     return JsonAnswer(wanted.json_schema.json_schema, "response_format")
 
 
-def _sampling(request: ChatRequest) -> SamplingAsk:
-    return SamplingAsk(
+def _sampling(request: ChatRequest) -> SamplingOptions:
+    return SamplingOptions(
         temperature=1.0 if request.temperature is None else request.temperature,
         top_p=1.0 if request.top_p is None else request.top_p,
         top_k=max(request.top_k or 0, 0),

@@ -21,7 +21,9 @@ async def http(running_server: RunningServer) -> AsyncIterator[httpx2.AsyncClien
         yield client
 
 
-LIMIT = 5.0  # one second is the aim; the machine that runs the tests may be loaded
+PROMISED = 1.0
+"""Seconds: the step in progress and what the wire needs; 0.1 was seen. A busy machine gets three tries to keep it."""
+LIMIT = 5.0
 
 
 async def gauge(http: httpx2.AsyncClient, pattern: str) -> float:
@@ -48,6 +50,14 @@ IN_ENGINE = "vllm:num_requests_running"
 @pytest.mark.anyio
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 async def test_the_generation_ends(http: httpx2.AsyncClient, model: str, stream: bool) -> None:
+    took = [await _ended(http, model, stream)]
+    while min(took) >= PROMISED and len(took) < 3:
+        took.append(await _ended(http, model, stream))
+    assert min(took) < PROMISED, took
+
+
+async def _ended(http: httpx2.AsyncClient, model: str, stream: bool) -> float:
+    """Seconds from leaving until neither the server nor the engine runs the request."""
     await until(http, RUNNING, 0, 0, 30)
     # Long enough that it cannot end by itself meanwhile.
     body = {"model": model, "messages": user("Tell me a long story."), "max_tokens": 4000, "n": 2, "stream": stream}
@@ -58,9 +68,10 @@ async def test_the_generation_ends(http: httpx2.AsyncClient, model: str, stream:
     request.cancel()
     with pytest.raises(asyncio.CancelledError):
         await request
-    took = await until(http, RUNNING, 0, 0)
+    left = time.monotonic()
+    await until(http, RUNNING, 0, 0)
     await until(http, IN_ENGINE, 0, 0)
-    assert took < LIMIT
+    return time.monotonic() - left
 
 
 async def _leave_when_told(http: httpx2.AsyncClient, body: dict[str, object]) -> None:

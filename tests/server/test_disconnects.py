@@ -109,6 +109,33 @@ def test_a_slow_client_gets_everything() -> None:
     assert len(frames) < len(text), "what piled up left in fewer pieces"
 
 
+def test_a_body_that_stops_arriving_is_answered_and_holds_nobody_up() -> None:
+    with serve(StubEngine(), receive_timeout=0.5) as stub:
+        stub.engine.script = say("Hello")
+        connection = socket.create_connection(("127.0.0.1", stub.port), timeout=20)
+        head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n"
+        connection.sendall(head + b'{"model": "stub", ')
+        assert stub.chat().status_code == 200
+        raw = bytearray()
+        while part := connection.recv(65536):
+            raw += part
+        connection.close()
+    assert raw.startswith(b"HTTP/1.1 408 ")
+    error = json.loads(bytes(raw).partition(b"\r\n\r\n")[2])["error"]
+    assert set(error) == {"message", "type", "param", "code"}
+    assert error["code"] == "request_timeout"
+
+
+def test_a_client_that_leaves_in_the_middle_of_its_body() -> None:
+    with serve(StubEngine()) as stub:
+        stub.engine.script = say("Hello")
+        connection = socket.create_connection(("127.0.0.1", stub.port))
+        connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
+        connection.close()
+        assert stub.chat().status_code == 200
+        assert stub.metric("strictcall_requests_running") == 0
+
+
 def _chunked(raw: bytes) -> Iterator[bytes]:
     at = 0
     while at < len(raw):

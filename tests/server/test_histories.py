@@ -33,6 +33,16 @@ HISTORIES: dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]] = {
             result(),
         ],
     ),
+    "arguments and results as values": (
+        [HI, asked(made("a", arguments={"x": "é"}), made("b")), result("a", {"t": [1, None]}), result("b", 7), HI],
+        [
+            HI,
+            {"role": "assistant", "content": "", "tool_calls": [made("a", arguments='{"x": "é"}'), made("b")]},
+            result("a", '{"t": [1, null]}'),
+            result("b", "7"),
+            HI,
+        ],
+    ),
     "results in another order, twice, without content": (
         [HI, asked(made("a"), made("b")), result("b", None), result("a"), result("a", "again"), HI],
         [

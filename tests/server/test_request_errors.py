@@ -146,8 +146,8 @@ ROWS: dict[str, tuple[dict[str, Any], str | None, str | None, str]] = {
     "name in history bad": (
         {"messages": [HI, HI, asked(made(name="a.b")), result()]},
         "messages[2].tool_calls[0].function.name", "invalid_value", BAD_NAME),
-    "arguments in history not a string": (
-        {"messages": [HI, asked(made(arguments={"a": 1})), result()]},
+    "arguments in history a list": (
+        {"messages": [HI, asked(made(arguments=[1])), result()]},
         "messages[1].tool_calls[0].function.arguments", "invalid_type", "string"),
     "call without id": (
         {"messages": [HI, asked({"type": "function", "function": {"name": "f", "arguments": "{}"}})]},

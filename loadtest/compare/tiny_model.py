@@ -1,0 +1,68 @@
+"""A model that costs next to nothing, so that the server is what is measured: two layers of random weights with the
+real model's tokenizer. It writes plain words without end, and calls only where a grammar makes it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+HIDDEN = 64
+LAYERS = 2
+SEED = 20261130
+
+
+def make_tiny_model(source: Path, folder: Path) -> Path:
+    """Write the model into ``folder``, with the tokenizer and the settings of the Llama model in ``source``."""
+    import torch
+    from safetensors.torch import save_file
+    from transformers import AutoTokenizer
+
+    folder.mkdir(parents=True, exist_ok=True)
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
+    config |= {
+        "hidden_size": HIDDEN,
+        "intermediate_size": 2 * HIDDEN,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": 2,
+        "num_key_value_heads": 1,
+        "head_dim": HIDDEN // 2,
+        "tie_word_embeddings": False,
+    }
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    for name in ("tokenizer.json", "tokenizer_config.json", "generation_config.json", "chat_template.jinja"):
+        if (source / name).exists():
+            shutil.copy(source / name, folder / name)
+    generator = torch.Generator().manual_seed(SEED)
+
+    def random(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=generator) / shape[-1] ** 0.5
+
+    vocabulary = int(config["vocab_size"])
+    weights = {"model.embed_tokens.weight": random(vocabulary, HIDDEN) * 8, "model.norm.weight": torch.ones(HIDDEN)}
+    for layer in range(LAYERS):
+        prefix = f"model.layers.{layer}"
+        for name, shape in {
+            "self_attn.q_proj": (HIDDEN, HIDDEN),
+            "self_attn.k_proj": (HIDDEN // 2, HIDDEN),
+            "self_attn.v_proj": (HIDDEN // 2, HIDDEN),
+            "self_attn.o_proj": (HIDDEN, HIDDEN),
+            "mlp.gate_proj": (2 * HIDDEN, HIDDEN),
+            "mlp.up_proj": (2 * HIDDEN, HIDDEN),
+            "mlp.down_proj": (HIDDEN, 2 * HIDDEN),
+        }.items():
+            weights[f"{prefix}.{name}.weight"] = random(*shape)
+        for name in ("input_layernorm", "post_attention_layernorm"):
+            weights[f"{prefix}.{name}.weight"] = torch.ones(HIDDEN)
+    # Only plain words may win, and by far: every token is a delta, whole characters, and never the end.
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    words = torch.zeros(vocabulary, 1)
+    for token, number in tokenizer.get_vocab().items():
+        words[number] = token.removeprefix("Ġ").isalpha() and token.removeprefix("Ġ").isascii()
+    weights["lm_head.weight"] = random(vocabulary, HIDDEN) * 8 * words
+    save_file(
+        {name: weight.to(torch.bfloat16).contiguous() for name, weight in weights.items()},
+        folder / "model.safetensors",
+        metadata={"format": "pt"},
+    )
+    return folder
