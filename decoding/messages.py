@@ -131,8 +131,7 @@ def with_calls_as_text(turns: Sequence[Turn], fmt: Format, *, only_broken: bool 
     for turn in turns:
         first, count = count, count + len(turn.calls)
         if turn.calls and not (only_broken and all(call.parsed is not None for call in turn.calls)):
-            calls = fmt.write_calls([(call.name, call.arguments) for call in turn.calls], first)
-            text = f"{turn.text}{fmt.text_separator}{calls}" if turn.text else calls
+            text = fmt.write_answer(turn.text, [(call.name, call.arguments) for call in turn.calls], first)
             turn = replace(turn, text=text, calls=())
         written.append(turn)
     return written
@@ -184,7 +183,7 @@ def tool_prompt(fmt: Format, tools: Sequence[Tool], choice: ToolChoice) -> str:
     wording = fmt.wording
     describe = _as_json if wording.tool_as_json else signature
     required = f"\n{wording.required}" if choice.mode == "required" and wording.required else ""
-    return wording.intro + "\n".join(map(describe, tools)) + wording.outro + required
+    return wording.intro + wording.between.join(map(describe, tools)) + wording.outro + required
 
 
 def _as_json(tool: Tool) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from decoding import formats
 from decoding.formats import Format
 from decoding.grammar import json_grammar, offered_tools, tool_grammar
+from decoding.reasoning import ReasoningMode, has_special_marks, mode_of
 from decoding.rendering import render_prompt
 from decoding.tools import NO_ARGUMENTS_AS_SHOWN, Tool, ToolChoice, argument_schema
 from schemas import CompiledSchema, SchemaError
@@ -124,11 +125,13 @@ class Planner:
             choice = replace(choice, names=tuple(n for n in choice.names if any(n == tool.name for tool in tools)))
         chosen = offered_tools(tools, choice)
         prompt = self._render(ask, tools, choice)
-        reasoning = self._reasons(prompt, ask.template_kwargs)
+        reasoning = self._reasoning(prompt, ask.template_kwargs)
         grammar: str | None = None
         # Where no call is allowed but calls are known from the conversation, the grammar keeps their markup out.
+        # Without a grammar special tokens are no part of the text: where an answer has such marks, it needs one.
         known = bool(tools) or any("tool_calls" in message for message in ask.messages)
-        if chosen or (answer is None and known) or (answer is not None and reasoning):
+        marked = has_special_marks(self._fmt, reasoning)
+        if chosen or (answer is None and (known or marked)) or (answer is not None and (reasoning != "none" or marked)):
             built = tool_grammar(chosen, choice, ask.parallel, self._fmt, reasoning, response=answer)
             grammar = built.cfg.definition
         elif answer is not None:
@@ -149,17 +152,11 @@ class Planner:
             declared_only=self._undeclared == "forbid",
         )
 
-    def _reasons(self, prompt: tuple[int, ...], template_kwargs: dict[str, Any]) -> bool:
-        """Whether the answer begins with reasoning: the prompt has opened it, or the template lets the model do so."""
-        marks = self._fmt.reasoning
-        if marks is None:
-            return False
-        end = str(self._engine.tokenizer.decode(list(prompt[-16:]))).rstrip()
-        if end.endswith(marks.open):
-            return True
-        template = self._engine.tokenizer.chat_template
-        switchable = "enable_thinking" in (template if isinstance(template, str) else str(template))
-        return switchable and not end.endswith(marks.close) and template_kwargs.get("enable_thinking") is not False
+    def _reasoning(self, prompt: tuple[int, ...], template_kwargs: dict[str, Any]) -> ReasoningMode:
+        tokenizer = self._engine.tokenizer
+        template = tokenizer.chat_template
+        known = template if isinstance(template, str) else str(template)
+        return mode_of(self._fmt, str(tokenizer.decode(list(prompt[-16:]))), known, template_kwargs)
 
     def _render(self, ask: Ask, tools: list[Tool], choice: ToolChoice) -> tuple[int, ...]:
         try:

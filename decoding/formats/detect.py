@@ -7,16 +7,34 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from decoding.formats.declaration import Format, Literal
+from decoding.formats.cohere import COHERE
+from decoding.formats.declaration import Format
 from decoding.formats.deepseek import DEEPSEEK, DEEPSEEK_V31
+from decoding.formats.granite import GRANITE
+from decoding.formats.harmony import HARMONY
 from decoding.formats.hermes import HERMES
 from decoding.formats.kimi import KIMI
 from decoding.formats.llama import LLAMA_JSON
 from decoding.formats.mistral import MISTRAL, MISTRAL_LIST
+from decoding.formats.phi import PHI
 from decoding.formats.prompted import PROMPTED
 
 _FORMATS = {
-    fmt.name: fmt for fmt in (HERMES, MISTRAL, MISTRAL_LIST, DEEPSEEK, DEEPSEEK_V31, KIMI, LLAMA_JSON, PROMPTED)
+    fmt.name: fmt
+    for fmt in (
+        HERMES,
+        MISTRAL,
+        MISTRAL_LIST,
+        DEEPSEEK,
+        DEEPSEEK_V31,
+        KIMI,
+        LLAMA_JSON,
+        GRANITE,
+        PHI,
+        COHERE,
+        HARMONY,
+        PROMPTED,
+    )
 }
 
 
@@ -62,6 +80,26 @@ _TABLE = (
         MISTRAL_LIST,
         "the chat template writes a JSON list behind [TOOL_CALLS]",
         lambda template: "[TOOL_CALLS]" in template,
+    ),
+    _Row(
+        HARMONY,
+        "the chat template writes Harmony's channels",
+        lambda template: "<|channel|>analysis<|message|>" in template,
+    ),
+    _Row(
+        COHERE,
+        "the chat template writes <|START_ACTION|>",
+        lambda template: "<|START_ACTION|>" in template,
+    ),
+    _Row(
+        GRANITE,
+        "the chat template is Granite 3's, with a JSON list behind <|tool_call|>",
+        lambda template: "<|start_of_role|>" in template and "<|tool_call|>" in template,
+    ),
+    _Row(
+        PHI,
+        "the chat template is Phi-4-mini's, with tools in <|tool|>",
+        lambda template: "<|/tool|>" in template or "functools[" in template,
     ),
     _Row(
         HERMES,
@@ -112,10 +150,7 @@ def explain(tokenizer: Any) -> Detection:
 def bind(fmt: Format, tokenizer: Any) -> Format:
     """The format with the ids of those of its literals that are special tokens of this tokenizer: the grammar has to
     name them by id, because a special token is no text to it."""
-    section = fmt.section
-    texts = [part.text for part in fmt.parts if isinstance(part, Literal)]
-    texts += [section.separator, section.close] if section else []
-    texts += [fmt.reasoning.open, fmt.reasoning.close] if fmt.reasoning else []
+    texts = fmt.fixed_texts
     added = getattr(tokenizer, "added_tokens_decoder", {})
     special = tuple(
         (token.content, number)

@@ -20,7 +20,7 @@ MANY = ("find-all_2", '{"n":12}')
 
 
 def text_before(fmt: Format, calls: list[tuple[str, str]]) -> str:
-    return f"Let me see.{fmt.text_separator}{fmt.write_calls(calls)}"
+    return fmt.write_answer("Let me see.", calls)
 
 
 @every_format
@@ -38,9 +38,12 @@ def test_calls_alone(fmt: Format) -> None:
 def test_text(fmt: Format) -> None:
     auto, required = (tool_grammar(TOOLS, mode, True, fmt) for mode in ("auto", "required"))
     for text in ("", "Hello.", "日本 🎈\n", f"a {fmt.marker[:-1]}", "{}", "[]", '{"a": 1}'):
-        assert accepts(auto, text), text
-        assert not accepts(required, text), text
-        assert merged(read(fmt, text)) == [*([Text(text)] if text else []), Finished("stop")]
+        written = fmt.write_answer(text, [])
+        assert accepts(auto, written), text
+        assert not accepts(required, written), text
+        assert (
+            merged(read(fmt, written)) == merged(read(fmt, text)) == [*([Text(text)] if text else []), Finished("stop")]
+        )
 
 
 @every_format
@@ -92,7 +95,7 @@ def test_wrong_calls(fmt: Format) -> None:
 @every_format
 def test_none(fmt: Format) -> None:
     grammar = tool_grammar(TOOLS, "none", True, fmt)
-    assert accepts(grammar, "Hello.")
+    assert accepts(grammar, fmt.write_answer("Hello.", []))
     assert not accepts(grammar, fmt.write_calls([PING]))
 
 

@@ -80,7 +80,7 @@ def test_render_then_read_is_the_identity(data: st.DataObject) -> None:
     calls = [(name, data.draw(arguments(fmt))) for name in chosen]
     texts = ["", "Let me see.", "日本 🎈\n\n- a\n- b", "x <"] if fmt.marker_at != "answer" else [""]
     text = data.draw(st.sampled_from(texts))
-    written = f"{text}{fmt.text_separator}{fmt.write_calls(calls)}" if text else fmt.write_calls(calls)
+    written = fmt.write_answer(text, calls)
     expected = [event for index, (name, args) in enumerate(calls) for event in call(index, name, args)]
     assert merged(read(fmt, data.draw(cut(written)))) == [
         *([Text(text)] if text else []),
