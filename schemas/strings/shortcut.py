@@ -25,8 +25,8 @@ from schemas.strings.nodes import Chars, Complement, Concat, Empty, Intersection
 from schemas.strings.regex import EMPTY, chars, concat, is_length, letter, repeat
 
 MAX_STATES = 96
-MAX_WORK = 400
-"""Units of `transitions`, as in `schemas.strings.automaton`: some ten milliseconds, and seldom a tenth of that."""
+MAX_WORK = 200
+"""Units of `transitions`, as in `schemas.strings.automaton`: some milliseconds, and seldom a tenth of that."""
 MAX_PREFIX = 40
 LEAST_ROOM = 12
 """A part that ends after fewer characters helps no slice."""
