@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import string
-
-from decoding.formats import Format, Literal, Name
+from functools import lru_cache
 
 SPACE = " \t\r\n"
 NOT_SPACE = re.compile(rf"[^{SPACE}]")
 NOT_DIGIT = re.compile("[^0-9]")
+NO_ID = re.compile("[^0-9A-Za-z_-]")
 
 
 def partial_marker(text: str, start: int, marker: str) -> int:
@@ -20,11 +20,23 @@ def partial_marker(text: str, start: int, marker: str) -> int:
     return len(text)
 
 
-def name_end(fmt: Format) -> re.Pattern[str]:
-    """The first character that no name holds, or that begins the literal after the name."""
-    place = next(i for i, part in enumerate(fmt.call) if isinstance(part, Name))
-    following = fmt.call[place + 1]
-    assert isinstance(following, Literal)
-    stop = following.text.lstrip()[0]
-    allowed = "".join(re.escape(c) for c in string.ascii_letters + string.digits + "_-.:/" if c != stop)
+@lru_cache(maxsize=64)
+def name_end(following: str) -> re.Pattern[str]:
+    """The first character that no name holds, or that may stand behind the name."""
+    allowed = "".join(re.escape(c) for c in string.ascii_letters + string.digits + "_-.:/" if c not in following)
     return re.compile(f"[^{allowed}]")
+
+
+def match_loosely(text: str, start: int, wanted: str) -> int | None:
+    """The position after ``wanted`` in ``text[start:]``, white space in both aside; ``None`` when ``text`` ends before
+    that is known, -1 when it stands not there."""
+    at = start
+    for character in "".join(wanted.split()):
+        while at < len(text) and text[at] in SPACE:
+            at += 1
+        if at == len(text):
+            return None
+        if text[at] != character:
+            return -1
+        at += 1
+    return at

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from decoding.formats import Format
 from decoding.ids import short_id_of
 from decoding.signatures import signature
+from decoding.spelled_tools import members_of
 from decoding.tools import Tool, ToolChoice
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -123,16 +124,19 @@ def _part_text(part: Mapping[str, Any]) -> str:
     return str(part.get("text") or part.get("refusal") or "")
 
 
-def with_calls_as_text(turns: Sequence[Turn], fmt: Format, *, only_broken: bool = False) -> list[Turn]:
+def with_calls_as_text(
+    turns: Sequence[Turn], fmt: Format, tools: Sequence[Tool] = (), *, only_broken: bool = False
+) -> list[Turn]:
     """Turns with their calls written into the text, exactly as the model writes them; with ``only_broken`` the calls
-    of turns in which some arguments are no JSON object."""
+    of turns in which some arguments are no JSON object. ``tools``: those that the calls may be of."""
+    members = members_of(tools, fmt.spelling)
     written: list[Turn] = []
     count = 0
     for turn in turns:
         first, count = count, count + len(turn.calls)
         if turn.calls and not (only_broken and all(call.parsed is not None for call in turn.calls)):
-            calls = fmt.write_calls([(call.name, call.arguments) for call in turn.calls], first)
-            text = f"{turn.text}{fmt.text_separator}{calls}" if turn.text else calls
+            calls = [(call.name, call.arguments) for call in turn.calls]
+            text = fmt.write_answer(turn.text, calls, first, members)
             turn = replace(turn, text=text, calls=())
         written.append(turn)
     return written
@@ -161,7 +165,7 @@ def plain_turns(turns: Sequence[Turn], fmt: Format, tools: Sequence[Tool], choic
     shown = [tool for tool in tools if choice.names is None or tool.name in choice.names]
     plain: list[Turn] = []
     results: list[str] = []
-    for turn in with_calls_as_text(turns, fmt):
+    for turn in with_calls_as_text(turns, fmt, tools):
         if turn.role == "tool":
             results.append(fmt.wording.result.replace("{name}", turn.name).replace("{content}", turn.text))
             continue
@@ -184,7 +188,7 @@ def tool_prompt(fmt: Format, tools: Sequence[Tool], choice: ToolChoice) -> str:
     wording = fmt.wording
     describe = _as_json if wording.tool_as_json else signature
     required = f"\n{wording.required}" if choice.mode == "required" and wording.required else ""
-    return wording.intro + "\n".join(map(describe, tools)) + wording.outro + required
+    return wording.intro + wording.between.join(map(describe, tools)) + wording.outro + required
 
 
 def _as_json(tool: Tool) -> str:

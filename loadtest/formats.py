@@ -1,4 +1,4 @@
-"""Recorded raw outputs of real models through our reader and grammars: ``python -m loadtest.formats --recorded``.
+"""The call formats on recorded outputs (``python -m loadtest.formats --recorded``) and random ones (``--random N``).
 
 The recordings are those of the installed package canitoolcall: raw text, tools offered, expected parse. For each one
 whose format is declared here, the reader has to give the expected calls, content and reasoning, fed whole, character
@@ -9,6 +9,7 @@ the text when its calls are valid against their schemas. A mismatch is explained
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -30,54 +31,60 @@ from decoding import (
     tool_grammar,
 )
 from decoding.formats import get
+from decoding.reasoning import ReasoningMode, mode_of
 from schemas.sample import EOS, matcher
 
 #: Family and a part of the model's name → our format. The first that fits counts.
 FORMATS = (
     ("qwen3-hermes", "", "hermes"),
+    ("qwen3-xml", "", "qwen_xml"),
+    ("glm", "GLM-4.5", "glm"),
+    ("glm", "", "glm_47"),
     ("mistral", "Mistral-7B", "mistral_list"),
     ("mistral", "", "mistral"),
     ("deepseek", "DeepSeek-V3-0324", "deepseek"),
     ("deepseek", "DeepSeek-V3.1", "deepseek_v31"),
     ("kimi", "Kimi-K2", "kimi"),
     ("llama", "Llama-3", "llama_json"),
+    ("gpt-oss", "", "harmony"),
 )
 
 #: Recordings that our reader reads differently, and why.
 READ_OTHERWISE = {
-    "kimi/k2i-vllm-id-without-functions-prefix": "the id lacks its prefix: no call in this form; the text is shown",
     "kimi/k2i-vllm-noise-between-markers": "text between markers is no call; it is shown, not dropped",
-    "kimi/k2i-vllm-empty-tool-section": "a section without calls is shown as text, not dropped",
     "kimi/k2i-vllm-content-after-tool-section": "white space around calls is no content: one space, not two",
-    "llama/l3-vllm-arguments-key": "the key is parameters in this format; the text is shown",
-    "llama/l3-bug-whole-call-single-delta": "the key is parameters in this format; the text is shown",
-    "llama/l3-sglang-python-tag-call": "calls behind <|python_tag|> are not declared; the text is shown",
-    "llama/l3-sglang-text-before-python-tag": "calls behind <|python_tag|> are not declared; the text is shown",
-    "llama/l3-meta-python-tag-type-function": "calls behind <|python_tag|> are not declared; the text is shown",
+    "gpt-oss/llamacpp-builtin-python-recipient": "python is not on offer: the message is shown, not dropped",
     "mistral/vllm-v3-arguments-before-name": "the name comes first in this format; the text is shown",
     "mistral/vllm-v3-name-inside-arguments": "the name comes first in this format; the text is shown",
     "mistral/vllm-v11-think-text": "this family's reasoning marks are [THINK] and [/THINK]",
-    "mistral/llamacpp-v11-call-id": "[CALL_ID] is not in Mistral's own grammar for generations; the text is shown",
-    "mistral/llamacpp-v11-call-id-parallel": "[CALL_ID] is not in Mistral's own grammar for generations",
+    "glm/glm47-missing-last-close-arg-value": "a value ends at its closing tag: all else is data",
+    "qwen3-xml/llamacpp-q35-call-inside-think": "reasoning that is not closed is reasoning to its end",
+    "qwen3-xml/llamacpp-coder-bare-function": "a call begins with <tool_call>; the text is shown",
+    "qwen3-xml/llamacpp-coder-bare-function-parallel": "a call begins with <tool_call>; the text is shown",
+    "qwen3-xml/bug-coder-missing-tool-call-opener": "a call begins with <tool_call>; the text is shown",
+    "qwen3-xml/vllm-coder-missing-close-parameter": "a value ends at its closing tag: all else is data",
+    "qwen3-xml/bug-missing-close-parameter-before-function": "a parameter that is not closed: the call is not complete",
     "qwen3-hermes/vllm-invalid-json-missing-brace": "the arguments are whole, only the object around them is not",
 }
 #: Recordings whose calls are valid and whose text our grammar would not have let through, and why.
 NOT_WRITTEN = {
+    "gpt-oss/llamacpp-builtin-python-recipient": "python is not on offer",
     "kimi/k2i-vllm-multiline-json": "arguments are compact: no line breaks between members",
-    "kimi/k2i-vllm-id-without-functions-prefix": "the id has its prefix",
     "kimi/k2i-vllm-noise-between-markers": "nothing stands between markers",
     "kimi/k2i-vllm-empty-tool-section": "a section has calls",
-    "llama/l3-vllm-arguments-key": "the key is parameters",
-    "llama/l3-bug-whole-call-single-delta": "the key is parameters",
+    "llama/l3-meta-python-tag-type-function": "JSON is compact: no line breaks between members",
     "mistral/vllm-v3-arguments-before-name": "the name comes first",
     "mistral/vllm-v3-name-inside-arguments": "the name comes first",
-    "mistral/llamacpp-v11-call-id": "no [CALL_ID] in generations",
-    "mistral/llamacpp-v11-call-id-parallel": "no [CALL_ID] in generations",
-    "qwen3-hermes/vllm-no-newlines-no-spaces": "markers stand on lines of their own, as the models' template has it",
-    "qwen3-hermes/vllm-text-then-call-no-separator": "markers stand on lines of their own",
-    "qwen3-hermes/vllm-two-calls-no-separator": "markers stand on lines of their own",
-    "qwen3-hermes/vllm-content-and-call-single-chunk": "markers stand on lines of their own",
-    "qwen3-hermes/sglang-text-before-call-with-space": "markers stand on lines of their own",
+    "glm/glm45-vllm-newline-format-two-calls": "key and value stand on lines of their own",
+    "glm/glm45-vllm-coerces-schema-types": "key and value stand on lines of their own",
+    "glm/glm45-ollama-content-after-call": "a line break stands behind the name",
+    "glm/glm47-vllm-args-with-newlines": "no line breaks between tags",
+    "glm/glm47-missing-last-close-arg-value": "a value has its closing tag",
+    "qwen3-xml/llamacpp-q35-call-inside-think": "reasoning is closed",
+    "qwen3-xml/vllm-coder-missing-close-parameter": "a parameter has its closing tag",
+    "qwen3-xml/bug-missing-close-parameter-before-function": "a parameter has its closing tag",
+    "qwen3-xml/bug-coder-text-after-call": "tags stand on lines of their own, as the models' template has it",
+    "qwen3-xml/bug-coder-number-outside-int64": "tags stand on lines of their own",
 }
 
 _PLACES = 200
@@ -146,17 +153,19 @@ def judge(recording: dict[str, Any], family: dict[str, Any]) -> Outcome:
     return Outcome(name, recording["family"], fmt.name, difference, written)
 
 
-def _reasons(recording: dict[str, Any], family: dict[str, Any], fmt: Format) -> bool:
+def _reasons(recording: dict[str, Any], family: dict[str, Any], fmt: Format) -> ReasoningMode:
+    """The mode by the prompt's end, where the recording's model has reasoning at all."""
     if fmt.reasoning is None:
-        return False
+        return "none"
     prompts = {model["repo"]: model.get("default_generation_prompt") for model in family["reference_models"]}
     prompt = recording.get("generation_prompt") or prompts.get(recording["models"][0]) or ""
-    raw = recording["raw_output"].lstrip()
-    opened = prompt.rstrip().endswith(fmt.reasoning.open)
-    return opened or raw.startswith(fmt.reasoning.open) or fmt.reasoning.close in raw
+    mode = mode_of(fmt, prompt, fmt.reasoning.open, {})
+    # Recordings whose prompt is not known begin inside reasoning.
+    begun = mode == "optional" and fmt.reasoning.open not in recording["raw_output"]
+    return "open" if begun and fmt.reasoning.close in recording["raw_output"] else mode
 
 
-def _parse(fmt: Format, tools: Sequence[Tool], pieces: Sequence[str], reasons: bool, cut: bool) -> Parse:
+def _parse(fmt: Format, tools: Sequence[Tool], pieces: Sequence[str], reasons: ReasoningMode, cut: bool) -> Parse:
     reader = Reader(fmt, tools, reasoning=reasons)
     events: list[Event] = [event for piece in pieces for event in reader.feed(piece)]
     events += reader.finish("length" if cut else "stop")
@@ -201,7 +210,7 @@ def _obeys(recording: dict[str, Any], tools: Sequence[Tool]) -> bool:
     )
 
 
-def _written(fmt: Format, recording: dict[str, Any], tools: Sequence[Tool], reasons: bool) -> str:
+def _written(fmt: Format, recording: dict[str, Any], tools: Sequence[Tool], reasons: ReasoningMode) -> str:
     machine = matcher(tool_grammar(tools, "auto", True, fmt, reasons).cfg.definition)
     data = list(recording["raw_output"].encode())
     taken = machine.validate_tokens([*data, EOS])
@@ -225,6 +234,8 @@ def report(outcomes: Sequence[Outcome]) -> tuple[str, list[str]]:
         for fault, known in ((outcome.read, READ_OTHERWISE), (outcome.written, NOT_WRITTEN)):
             if fault and outcome.name not in known:
                 unexplained.append(f"{outcome.name}: {fault}")
+            elif fault == "" and outcome.name in known:
+                unexplained.append(f"{outcome.name}: explained as a mismatch, and is none")
     lines = [
         "| family | format | recordings | read as expected | valid answers | accepted by the grammar |",
         "|---|---|---|---|---|---|",
@@ -237,10 +248,8 @@ def report(outcomes: Sequence[Outcome]) -> tuple[str, list[str]]:
     return "\n".join(lines), unexplained
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m loadtest.formats", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--recorded", action="store_true", required=True, help="run canitoolcall's recordings")
-    parser.parse_args(arguments)
+def recorded() -> int:
+    """Runs every recording, prints the table and the explanations; 1 when something is unexplained."""
     outcomes = [judge(recording, family) for recording, family in recordings()]
     table, unexplained = report(outcomes)
     print(table)
@@ -248,6 +257,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\n{title}:", *(f"{name}: {reason}" for name, reason in known.items()), sep="\n  ")
     print(f"\nunexplained: {len(unexplained)}", *unexplained, sep="\n  ")
     return 1 if unexplained else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m loadtest.formats", description=__doc__.split("\n", 1)[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--recorded", action="store_true", help="run canitoolcall's recordings")
+    what.add_argument(
+        "--random", type=int, metavar="N", help="N answers in every format from a model of random weights, real engine"
+    )
+    chosen = parser.parse_args(arguments)
+    if chosen.recorded:
+        return recorded()
+    from loadtest.random_answers import run  # imports the server
+
+    return asyncio.run(run(chosen.random))
 
 
 if __name__ == "__main__":

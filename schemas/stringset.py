@@ -168,6 +168,12 @@ class StringSet:
         language, reason = self.language().affordable()
         return StringSet.of(language), reason
 
+    def shortcuts(self) -> list[str]:
+        """Terminals of parts of the set that make masks cheap beside the whole (`schemas.strings.shortcut`)."""
+        if self.others is None or self.others == Language.ALL or self.others.is_length():
+            return []
+        return self.language().shortcuts()
+
     def terminal(self) -> str:
         """A Lark terminal expression (llguidance) for the JSON texts of the members, quotes included."""
         if self.others is None:
@@ -176,6 +182,10 @@ class StringSet:
         if not self.words:
             return base
         return f"( {base} ) & ~( {_words(tuple(sorted(self.words)))} )"
+
+    def raw(self) -> str:
+        """One operand of a terminal expression for the members themselves, without quotes and escapes."""
+        return self.language().raw()
 
 
 StringSet.NONE = StringSet(frozenset())

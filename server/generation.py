@@ -200,7 +200,7 @@ class _Run:
         """A stop string ended the text."""
         self._before = before
         self._texts: list[str] = []
-        reasoning = plan.reasoning and not before
+        reasoning = "none" if before else plan.reasoning
         self._reader = Reader(plan.fmt, list(plan.tools.values()), first_index=first_index, reasoning=reasoning)
         # Where a call is required there is no text that a stop string could end.
         self._stops = StopScanner(plan.stops) if plan.stops and not plan.call_required else None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from decoding.formats import Format
 from decoding.grammar import tool_grammar
+from decoding.reasoning import ReasoningMode
 from decoding.tools import Tool, ToolChoice
 from schemas import CompiledSchema
 from server.engine_client import Sampling
@@ -30,7 +31,7 @@ class Plan:
     answer: CompiledSchema | None
     stops: tuple[str, ...]
     n: int
-    reasoning: bool = False
+    reasoning: ReasoningMode = "none"
     declared_only: bool = True
     omitted: tuple[str, ...] = ()
     """Tools that are not offered, because their schema is refused (``--refused-tools omit``)."""
@@ -55,7 +56,6 @@ class Plan:
             self.tool_choice,
             self.parallel,
             self.fmt,
-            False,
             first=name,
             response=self.answer,
         ).cfg.definition

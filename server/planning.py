@@ -11,6 +11,7 @@ from typing import Any, Literal
 from decoding import formats
 from decoding.formats import Format
 from decoding.grammar import json_grammar, offered_tools, tool_grammar
+from decoding.reasoning import ReasoningMode, has_unseen_marks, mode_of
 from decoding.rendering import render_prompt
 from decoding.tools import NO_ARGUMENTS_AS_SHOWN, Tool, ToolChoice, argument_schema
 from schemas import CompiledSchema, SchemaError
@@ -46,6 +47,7 @@ class Planner:
         self._threads = ThreadPoolExecutor(_RENDER_THREADS, thread_name_prefix="render")
         vocabulary: dict[str, int] = engine.tokenizer.get_vocab()
         self._vocabulary = len(vocabulary)
+        self._special_ids = frozenset(getattr(engine.tokenizer, "all_special_ids", ()))
         self._longest_token = max(map(len, vocabulary))
 
     @property
@@ -87,7 +89,9 @@ class Planner:
 
     async def _tool(self, spec: ToolSpec) -> Tool:
         try:
-            compiled = await self._compiler.compile(spec.parameters, self._undeclared, argument_schema)
+            compiled = await self._compiler.compile(
+                spec.parameters, self._undeclared, argument_schema, self._fmt.spelling
+            )
         except SchemaError as error:
             # Where the schema had to be wrapped (a reference to its root), the pointer is still the client's.
             pointer = error.path if "allOf" in (spec.parameters or {}) else error.path.removeprefix("/allOf/0")
@@ -124,11 +128,13 @@ class Planner:
             choice = replace(choice, names=tuple(n for n in choice.names if any(n == tool.name for tool in tools)))
         chosen = offered_tools(tools, choice)
         prompt = self._render(ask, tools, choice)
-        reasoning = self._reasons(prompt, ask.template_kwargs)
+        reasoning = self._reasoning(prompt, ask.template_kwargs)
         grammar: str | None = None
         # Where no call is allowed but calls are known from the conversation, the grammar keeps their markup out.
+        # Without a grammar special tokens are no part of the text: where an answer has such marks, it needs one.
         known = bool(tools) or any("tool_calls" in message for message in ask.messages)
-        if chosen or (answer is None and known) or (answer is not None and reasoning):
+        marked = has_unseen_marks(self._fmt, reasoning, self._special_ids)
+        if chosen or (answer is None and (known or marked)) or (answer is not None and (reasoning != "none" or marked)):
             built = tool_grammar(chosen, choice, ask.parallel, self._fmt, reasoning, response=answer)
             grammar = built.cfg.definition
         elif answer is not None:
@@ -149,17 +155,11 @@ class Planner:
             declared_only=self._undeclared == "forbid",
         )
 
-    def _reasons(self, prompt: tuple[int, ...], template_kwargs: dict[str, Any]) -> bool:
-        """Whether the answer begins with reasoning: the prompt has opened it, or the template lets the model do so."""
-        marks = self._fmt.reasoning
-        if marks is None:
-            return False
-        end = str(self._engine.tokenizer.decode(list(prompt[-16:]))).rstrip()
-        if end.endswith(marks.open):
-            return True
-        template = self._engine.tokenizer.chat_template
-        switchable = "enable_thinking" in (template if isinstance(template, str) else str(template))
-        return switchable and not end.endswith(marks.close) and template_kwargs.get("enable_thinking") is not False
+    def _reasoning(self, prompt: tuple[int, ...], template_kwargs: dict[str, Any]) -> ReasoningMode:
+        tokenizer = self._engine.tokenizer
+        template = tokenizer.chat_template
+        known = template if isinstance(template, str) else str(template)
+        return mode_of(self._fmt, str(tokenizer.decode(list(prompt[-16:]))), known, template_kwargs)
 
     def _render(self, ask: Ask, tools: list[Tool], choice: ToolChoice) -> tuple[int, ...]:
         try:

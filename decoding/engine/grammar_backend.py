@@ -16,22 +16,9 @@ from vllm.v1.structured_output.backend_types import StructuredOutputGrammar, Str
 
 from decoding.engine.free_text import FreeText
 from decoding.engine.matcher_cache import CompiledGrammar, MatcherCache
+from schemas.engine import LIMITS, SLICES
 
 LOGGER = init_logger(f"vllm.{__name__}")
-#: Counted strings (``maxLength``) take about 15 lexer states per token; llguidance's default of 250,000 ends an answer
-#: in the middle. Fuel is what one step may cost: a million is about 70 ms.
-LIMITS = llguidance.LLParserLimits(max_lexer_states=2_000_000, step_lexer_fuel=1_000_000)
-#: Sets of strings for which llguidance keeps which tokens fit whole. Against its default, masks inside strings with a
-#: pattern take a fifth to a half of the time; those of strings that only have a maxLength a third more.
-SLICES = [
-    r"[a-z]{1,8}",
-    r"[a-zA-Z0-9]{1,10}",
-    r"[ a-zA-Z0-9]{1,12}",
-    r"[ !#-\[\]-~]{1,30}",
-    r"[ !#-\[\]-~]+",
-    llguidance.LLTokenizer.general_slices()[3],
-]
-
 T = TypeVar("T")
 
 
@@ -183,7 +170,7 @@ class GrammarBackend(GuidanceBackend):  # type: ignore[misc]
 
     @staticmethod
     def _build_ll_tokenizer(tokenizer: Any, vocab_size: int) -> Any:
-        return GuidanceBackend._build_ll_tokenizer(tokenizer, vocab_size).with_slices(SLICES)
+        return GuidanceBackend._build_ll_tokenizer(tokenizer, vocab_size).with_slices(list(SLICES))
 
     def compile_grammar(
         self, request_type: StructuredOutputOptions, grammar_spec: str, stop_token_ids: set[int] | None = None

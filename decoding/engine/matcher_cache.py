@@ -15,7 +15,7 @@ from decoding.engine.free_text import FreeTextMasks, Marker
 BYTES_PER_CHARACTER = 20
 BYTES_PER_ENTRY = 64 * 1024
 #: Copies share their lexer, whose states only grow: ~15 per token of counted strings, 2,000,000 at most
-#: (``grammar_backend.LIMITS``). An entry that has seen so many tokens is compiled anew for the next request.
+#: (``schemas.engine.LIMITS``). An entry that has seen so many tokens is compiled anew for the next request.
 TOKENS_PER_ENTRY = 50_000
 
 

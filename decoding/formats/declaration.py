@@ -9,10 +9,14 @@ A format that needs something new adds a kind of part; grammar, reader and rende
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 from typing import TypeAlias
+
+from decoding.spellings import write_arguments
+from schemas.spelling import JSON, Members, Quoted, Spelling, Tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,28 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The slot of the arguments, one JSON object."""
+    """The slot of the arguments, an object in this spelling."""
+
+    spelling: Spelling = JSON
 
 
-Part: TypeAlias = Literal | Gap | Name | Index | Arguments
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One of several fixed texts, as the models write them by turns: rendered as the first. May hold the empty text."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallId:
+    """An id of letters and digits behind ``open``, which models write or leave out. It is not rendered: a format that
+    needs it in earlier calls has templates that write it."""
+
+    open: str
+
+
+Part: TypeAlias = Literal | Gap | Name | Index | Arguments | Either | CallId
+Place: TypeAlias = OneOf["anywhere", "line", "answer"]
 Ids: TypeAlias = OneOf["call", "nine", "functions"]
 """How calls are named: ``call_`` and 24 letters and digits, nine letters and digits, or ``functions.NAME:INDEX``."""
 
@@ -59,11 +81,66 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """Another way in which a family's models write calls: allowed and read, never rendered. Several openings may share
+    a marker; what they write then differs somewhere before the arguments, in more than white space or only in it."""
+
+    marker: str
+    call: tuple[Part, ...]
+    section: Section | None = None
+    marker_at: Place = "anywhere"
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of an answer's first call, with what opens the section."""
+        return (*self.section.open, *self.call) if self.section else self.call
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningMarks:
     """The texts around a model's reasoning, which comes before everything else in an answer."""
 
     open: str
     close: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextMarks:
+    """The texts around an answer's visible text, which are no content."""
+
+    open: str
+    close: str
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """Answers that are a series of messages, each with a header that names its channel and, for a call, its recipient::
+
+        START ROLE [to=RECIPIENT] CHANNEL NAME [to=RECIPIENT] [[CONSTRAIN] TYPE] BODY … END
+
+    The prompt writes the start and the role of the first. A call's recipient is ``recipients`` and the tool's name.
+    """
+
+    start: str
+    role: str
+    channel: str
+    constrain: str
+    body: str
+    end: str
+    """Ends a message that another follows."""
+    call_end: str
+    answer_end: str
+    reasoning: str
+    """The channel of reasoning."""
+    aside: str
+    """The channel of calls, and of text before them."""
+    text: str
+    """The channel of the answer's text."""
+    recipients: str
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        return (self.end, self.call_end, self.answer_end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +160,8 @@ class Wording:
     examples: tuple[tuple[OneOf["user", "assistant"], str], ...] = ()
     """Chat turns put before the conversation: role and text."""
     tool_as_json: bool = True
+    between: str = "\n"
+    """Stands between two tools."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +180,14 @@ class Format:
     text_separator: str = "\n"
     """White space between the text of an answer and its calls."""
     section: Section | None = None
-    marker_at: OneOf["anywhere", "line", "answer"] = "anywhere"
+    marker_at: Place = "anywhere"
     """Where the marker counts: anywhere, at the start of a line (of the answer, after a call), or of the answer."""
     native_tools: bool = True
     """The models' chat templates show tools, calls and results themselves."""
+    others: tuple[Opening, ...] = ()
     reasoning: ReasoningMarks | None = None
+    text: TextMarks | None = None
+    channels: Channels | None = None
     ids: Ids = "call"
     special: tuple[tuple[str, int], ...] = ()
     """Which texts in the literals are special tokens, and their ids: known once a tokenizer is (``bind``)."""
@@ -113,42 +195,157 @@ class Format:
     def __post_init__(self) -> None:
         if not self.opening.startswith(self.marker) or not self.marker.strip():
             raise ValueError(f"format {self.name}: the parts have to begin with the marker")
-        if sum(isinstance(p, Name) for p in self.call) != 1 or sum(isinstance(p, Arguments) for p in self.call) != 1:
-            raise ValueError(f"format {self.name}: a call has one name and one arguments slot")
-        for part, following in zip(self.call, (*self.call[1:], None), strict=True):
-            if isinstance(part, Name) and not (isinstance(following, Literal) and following.text.strip()):
-                raise ValueError(f"format {self.name}: a literal has to follow the name")
-        if not isinstance(self.call[0], Literal):
-            raise ValueError(f"format {self.name}: a call has to begin with a literal")
+        for call in (self.call, *(other.call for other in self.others)):
+            self._check(call)
         if self.separator.strip():
             raise ValueError(f"format {self.name}: without a section calls are separated by white space only")
+
+    def _check(self, call: tuple[Part, ...]) -> None:
+        if sum(isinstance(p, Name) for p in call) != 1 or sum(isinstance(p, Arguments) for p in call) != 1:
+            raise ValueError(f"format {self.name}: a call has one name and one arguments slot")
+        if not text_behind_name(call):
+            raise ValueError(f"format {self.name}: a fixed text has to follow the name")
+        if {part.spelling for part in call if isinstance(part, Arguments)} != {self._spelling}:
+            raise ValueError(f"format {self.name}: all of its calls have arguments in one spelling")
+        if not isinstance(call[0], Literal):
+            raise ValueError(f"format {self.name}: a call has to begin with a literal")
 
     @property
     def parts(self) -> tuple[Part, ...]:
         """The parts of an answer's first call, with what opens the section."""
-        return (*self.section.open, *self.call) if self.section else self.call
+        return self.openings[0].parts
+
+    @property
+    def openings(self) -> tuple[Opening, ...]:
+        """Every way in which calls may be written; the first is the one that is rendered."""
+        return (Opening(self.marker, self.call, self.section, self.marker_at), *self.others)
+
+    @property
+    def fixed_texts(self) -> tuple[str, ...]:
+        """Every text that is written as it stands, and may hold special tokens."""
+        texts: list[str] = []
+        for opening in self.openings:
+            for part in opening.parts:
+                match part:
+                    case Literal(text) | CallId(text):
+                        texts.append(text)
+                    case Either(several):
+                        texts += several
+            if opening.section:
+                texts += [opening.section.separator, opening.section.close]
+        texts += _spelled_texts(self._spelling)
+        for marks in (self.reasoning, self.text):
+            texts += [marks.open, marks.close] if marks else []
+        if self.channels:
+            texts += [self.channels.start, self.channels.channel, self.channels.constrain, self.channels.body]
+            texts += self.channels.ends
+        return tuple(texts)
 
     @property
     def opening(self) -> str:
         """The text up to the first slot."""
         text = ""
         for part in self.parts:
-            if not isinstance(part, Literal | Gap):
-                break
-            text += part.text
+            match part:
+                case Literal(piece) | Gap(piece):
+                    text += piece
+                case Either(texts):
+                    text += texts[0]
+                case _:
+                    break
         return text
 
-    def write_call(self, name: str, arguments: str, index: int = 0) -> str:
-        """One call as the model writes it. ``arguments`` is JSON text and goes in unchanged."""
-        return "".join(_written(part, name, arguments, index) for part in self.call)
+    @property
+    def _spelling(self) -> Spelling:
+        return next(part.spelling for part in self.call if isinstance(part, Arguments))
 
-    def write_calls(self, calls: Sequence[tuple[str, str]], first_index: int = 0) -> str:
-        """All calls of an answer, (name, arguments) each, as the model writes them."""
-        written = [self.write_call(*call, first_index + n) for n, call in enumerate(calls)]
+    @property
+    def spelling(self) -> Spelling:
+        """How arguments are spelled, special tokens by their ids."""
+        spelling = self._spelling
+        if not self.special or not isinstance(spelling, Tags | Quoted):
+            return spelling
+        texts = _spelled_texts(spelling)
+        return replace(spelling, special=tuple(pair for pair in self.special if any(pair[0] in text for text in texts)))
+
+    @property
+    def behind_arguments(self) -> str:
+        """The text behind the arguments of the calls that are rendered."""
+        return text_behind_arguments(self.call)
+
+    def write_call(self, name: str, arguments: str, index: int = 0, members: Members | None = None) -> str:
+        """One call as the model writes it. ``arguments`` is JSON text, and goes in unchanged where the format has JSON;
+        ``members`` are those of the tool's schema, where it is known."""
+        written = write_arguments(self.spelling, arguments, members)
+        return "".join(_written(part, name, written, index) for part in self.call)
+
+    def write_answer(
+        self,
+        text: str,
+        calls: Sequence[tuple[str, str]],
+        first_index: int = 0,
+        members: Mapping[str, Members] | None = None,
+    ) -> str:
+        """A whole answer as the model writes it: text, or calls, or both."""
+        if text and self.channels:
+            c = self.channels
+            close = f"{c.end}{c.start}{c.role}" if calls else ""
+            text = f"{c.channel}{c.aside if calls else c.text}{c.body}{text}{close}"
+        if text and self.text:
+            text = f"{self.text.open}{text}{self.text.close}"
+        between = self.text_separator if text and calls else ""
+        return f"{text}{between}{self.write_calls(calls, first_index, members) if calls else ''}"
+
+    def write_calls(
+        self, calls: Sequence[tuple[str, str]], first_index: int = 0, members: Mapping[str, Members] | None = None
+    ) -> str:
+        """All calls of an answer, (name, arguments) each, as the model writes them. ``members``: by the tool's name."""
+        written = [
+            self.write_call(name, arguments, first_index + n, (members or {}).get(name))
+            for n, (name, arguments) in enumerate(calls)
+        ]
         if self.section is None:
             return self.separator.join(written)
         opening = "".join(part.text for part in self.section.open)
         return f"{opening}{self.section.separator.join(written)}{self.section.close}"
+
+
+def text_behind_name(call: tuple[Part, ...]) -> str:
+    """The fixed text that ends the name, which may be that of the first argument; ``""`` when there is none."""
+    place = next(place for place, part in enumerate(call) if isinstance(part, Name))
+    for part in call[place + 1 :]:
+        match part:
+            case Literal(text) if text.strip():
+                return text.lstrip()
+            case Arguments(Tags() as tags):
+                return tags.key_open
+            case Literal() | Gap() | CallId():
+                continue
+        break
+    return ""
+
+
+def chars_behind_name(call: tuple[Part, ...]) -> str:
+    """The characters that may stand behind the name: those that texts behind it begin with."""
+    place = next(place for place, part in enumerate(call) if isinstance(part, Name))
+    ids = itertools.takewhile(lambda part: isinstance(part, CallId), call[place + 1 :])
+    return "".join(part.open[0] for part in ids if isinstance(part, CallId)) + text_behind_name(call)[0]
+
+
+def text_behind_arguments(call: tuple[Part, ...]) -> str:
+    """The fixed text behind the arguments, by which a reader may find their end."""
+    place = next(place for place, part in enumerate(call) if isinstance(part, Arguments))
+    return "".join(part.text for part in call[place + 1 :] if isinstance(part, Literal))
+
+
+def _spelled_texts(spelling: Spelling) -> tuple[str, ...]:
+    """The fixed texts of a spelling."""
+    match spelling:
+        case Tags():
+            return spelling.key_open, spelling.to_string, spelling.to_other, spelling.close
+        case Quoted():
+            return (spelling.quote,)
+    return ()
 
 
 def _written(part: Part, name: str, arguments: str, index: int) -> str:
@@ -161,3 +358,7 @@ def _written(part: Part, name: str, arguments: str, index: int) -> str:
             return str(index)
         case Arguments():
             return arguments
+        case Either(texts):
+            return texts[0]
+        case CallId():
+            return ""

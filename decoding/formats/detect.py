@@ -7,16 +7,39 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from decoding.formats.declaration import Format, Literal
+from decoding.formats.cohere import COHERE
+from decoding.formats.declaration import Format
 from decoding.formats.deepseek import DEEPSEEK, DEEPSEEK_V31
+from decoding.formats.glm import GLM, GLM_47
+from decoding.formats.granite import GRANITE
+from decoding.formats.harmony import HARMONY
 from decoding.formats.hermes import HERMES
 from decoding.formats.kimi import KIMI
 from decoding.formats.llama import LLAMA_JSON
 from decoding.formats.mistral import MISTRAL, MISTRAL_LIST
+from decoding.formats.phi import PHI
 from decoding.formats.prompted import PROMPTED
+from decoding.formats.qwen_xml import QWEN_XML
 
 _FORMATS = {
-    fmt.name: fmt for fmt in (HERMES, MISTRAL, MISTRAL_LIST, DEEPSEEK, DEEPSEEK_V31, KIMI, LLAMA_JSON, PROMPTED)
+    fmt.name: fmt
+    for fmt in (
+        HERMES,
+        QWEN_XML,
+        MISTRAL,
+        MISTRAL_LIST,
+        DEEPSEEK,
+        DEEPSEEK_V31,
+        KIMI,
+        GLM,
+        GLM_47,
+        LLAMA_JSON,
+        GRANITE,
+        PHI,
+        COHERE,
+        HARMONY,
+        PROMPTED,
+    )
 }
 
 
@@ -62,6 +85,41 @@ _TABLE = (
         MISTRAL_LIST,
         "the chat template writes a JSON list behind [TOOL_CALLS]",
         lambda template: "[TOOL_CALLS]" in template,
+    ),
+    _Row(
+        QWEN_XML,
+        "the chat template writes <function=…> and <parameter=…> in <tool_call>",
+        lambda template: "<tool_call>" in template and "<function=" in template and "<parameter=" in template,
+    ),
+    _Row(
+        GLM_47,
+        "the chat template writes <arg_key> and <arg_value> without line breaks",
+        lambda template: "<tool_call>" in template and "</arg_key><arg_value>" in template,
+    ),
+    _Row(
+        GLM,
+        "the chat template writes <arg_key> and <arg_value> on lines of their own",
+        lambda template: "<tool_call>" in template and "<arg_key>" in template,
+    ),
+    _Row(
+        HARMONY,
+        "the chat template writes Harmony's channels",
+        lambda template: "<|channel|>analysis<|message|>" in template,
+    ),
+    _Row(
+        COHERE,
+        "the chat template writes <|START_ACTION|>",
+        lambda template: "<|START_ACTION|>" in template,
+    ),
+    _Row(
+        GRANITE,
+        "the chat template is Granite 3's, with a JSON list behind <|tool_call|>",
+        lambda template: "<|start_of_role|>" in template and "<|tool_call|>" in template,
+    ),
+    _Row(
+        PHI,
+        "the chat template is Phi-4-mini's, with tools in <|tool|>",
+        lambda template: "<|/tool|>" in template or "functools[" in template,
     ),
     _Row(
         HERMES,
@@ -110,19 +168,20 @@ def explain(tokenizer: Any) -> Detection:
 
 
 def bind(fmt: Format, tokenizer: Any) -> Format:
-    """The format with the ids of those of its literals that are special tokens of this tokenizer: the grammar has to
-    name them by id, because a special token is no text to it."""
-    section = fmt.section
-    texts = [part.text for part in fmt.parts if isinstance(part, Literal)]
-    texts += [section.separator, section.close] if section else []
-    texts += [fmt.reasoning.open, fmt.reasoning.close] if fmt.reasoning else []
+    """The format with the ids of those of its texts that are special tokens of this tokenizer: the grammar has to name
+    them by id, because a special token is no text to it."""
     added = getattr(tokenizer, "added_tokens_decoder", {})
     special = tuple(
         (token.content, number)
         for number, token in sorted(added.items())
-        if token.special and any(token.content in text for text in texts)
+        if _special_to_the_grammar(token) and any(token.content in text for text in fmt.fixed_texts)
     )
     return replace(fmt, special=special)
+
+
+def _special_to_the_grammar(token: Any) -> bool:
+    """llguidance takes every added token in angle brackets for a special one, whatever the tokenizer says of it."""
+    return bool(token.special) or (token.content.startswith("<") and token.content.endswith(">"))
 
 
 def _template(tokenizer: Any) -> str:

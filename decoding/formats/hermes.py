@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Format, Literal, Name, ReasoningMarks, Wording
+from decoding.formats.declaration import (
+    Arguments,
+    Format,
+    Gap,
+    Literal,
+    Name,
+    Opening,
+    ReasoningMarks,
+    Wording,
+)
 
 HERMES = Format(
     name="hermes",
-    models="Qwen2.5, Qwen3, Hermes 2/3 and others that write JSON in <tool_call>",
+    models="Qwen2.5, Qwen3, Hermes 2/3, Granite 4 and others that write JSON in <tool_call>",
     marker="<tool_call>",
     call=(
         Literal('<tool_call>\n{"name": "'),
@@ -14,6 +23,24 @@ HERMES = Format(
         Literal('", "arguments": '),
         Arguments(),
         Literal("}\n</tool_call>"),
+    ),
+    # Without line breaks. A spelling of its own, so that one token decides and the rest of the other is still forced.
+    others=(
+        Opening(
+            marker="<tool_call>",
+            call=(
+                Literal('<tool_call>{"name": "'),
+                Name(),
+                Literal('",'),
+                Gap(" "),
+                Literal('"arguments":'),
+                Gap(" "),
+                Arguments(),
+                Literal("}"),
+                Gap(""),
+                Literal("</tool_call>"),
+            ),
+        ),
     ),
     reasoning=ReasoningMarks("<think>", "</think>"),
     wording=Wording(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Format, Gap, Index, Literal, Name, ReasoningMarks, Section
+from decoding.formats.declaration import Arguments, Either, Format, Gap, Index, Literal, Name, ReasoningMarks, Section
 from decoding.formats.wording import known_form
 
 KIMI = Format(
@@ -12,7 +12,8 @@ KIMI = Format(
     marker="<|tool_calls_section_begin|>",
     section=Section(open=(Literal("<|tool_calls_section_begin|>"),), separator="", close="<|tool_calls_section_end|>"),
     call=(
-        Literal("<|tool_call_begin|>functions."),
+        Literal("<|tool_call_begin|>"),
+        Either(("functions.", "")),
         Name(),
         Literal(":"),
         Index(),

@@ -1,16 +1,36 @@
-"""Llama 3's JSON form: an answer that begins with ``{"name": "`` is a call."""
+"""Llama 3's JSON form: an answer that begins so is a call, and so is JSON behind ``<|python_tag|>``."""
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Format, Literal, Name, Section
+from decoding.formats.declaration import Arguments, Either, Format, Literal, Name, Opening, Section
 from decoding.formats.wording import known_form
+
+_LIST = Section(open=(), separator="; ", close="")
+_KEY = Either(("parameters", "arguments"))
 
 LLAMA_JSON = Format(
     name="llama_json",
     models="Llama 3.1, 3.2 and 3.3",
     marker='{"name": "',
     marker_at="answer",
-    section=Section(open=(), separator="; ", close=""),
-    call=(Literal('{"name": "'), Name(), Literal('", "parameters": '), Arguments(), Literal("}")),
+    section=_LIST,
+    call=(Literal('{"name": "'), Name(), Literal('", "'), _KEY, Literal('": '), Arguments(), Literal("}")),
+    others=(
+        Opening(
+            marker="<|python_tag|>",
+            section=Section(open=(Literal("<|python_tag|>"),), separator="; ", close=""),
+            call=(
+                Literal("{"),
+                Either(("", '"type": "function", ')),
+                Literal('"name": "'),
+                Name(),
+                Literal('", "'),
+                _KEY,
+                Literal('": '),
+                Arguments(),
+                Literal("}"),
+            ),
+        ),
+    ),
     wording=known_form('{"name": "NAME", "parameters": {"PARAMETER": VALUE}}'),
 )

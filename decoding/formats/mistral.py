@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Format, Gap, Literal, Name, ReasoningMarks, Section
+from decoding.formats.declaration import Arguments, CallId, Format, Gap, Literal, Name, ReasoningMarks, Section
 from decoding.formats.wording import known_form
 
 _THINK = ReasoningMarks("[THINK]", "[/THINK]")
@@ -12,7 +12,7 @@ MISTRAL = Format(
     models="Mistral Small 3.2, Magistral, Devstral, Ministral 3",
     text_separator="",
     marker="[TOOL_CALLS]",
-    call=(Literal("[TOOL_CALLS]"), Name(), Literal("[ARGS]"), Arguments()),
+    call=(Literal("[TOOL_CALLS]"), Name(), CallId("[CALL_ID]"), Literal("[ARGS]"), Arguments()),
     separator="",
     reasoning=_THINK,
     ids="nine",

@@ -48,8 +48,9 @@ _METHOD = """\
   no schema declares may come twice: then the text must be valid whichever of the two counts.
 - Times are CPU times of one thread, so that other load on the machine does not show. *Cold* is the first call in a
   process, *cached* the second call with an equal document. Masks are over SmolLM2's vocabulary, along up to three valid
-  instances a schema; an instance with a mask over 1 ms is walked twice and the smaller times count. llguidance has no
-  cache.
+  instances a schema, with a copy of one matcher each; a schema with a mask over 1 ms is timed twice, from new matchers,
+  and the smaller times count. Ours has the limits and vocabulary slices that the engine sets, llguidance's column its
+  own. llguidance has no cache.
 - A suite case of a schema that is refused as unsatisfiable counts as a verdict (no value is valid), not as refused.
   `annotation`: cases which say that a format is no assertion by default; ours asserts those that it knows exactly."""
 

@@ -18,7 +18,7 @@ from loadtest.exactness.judge import Judge, NotStrict, readings, strict_tree
 from loadtest.exactness.masks import mask_times
 from loadtest.exactness.repeats import repeated_declared_keys, repeated_keys
 from loadtest.exactness.spellings import shuffled, spellings, whole_spellings
-from loadtest.exactness.vocabulary import smollm2
+from loadtest.exactness.vocabulary import engine_vocabulary, smollm2
 from loadtest.exactness.walks import vocabulary_walk
 from schemas.sample import STYLES, Walk, byte_tokenizer, walk
 
@@ -90,7 +90,7 @@ def measure(
         return outcome
     stage("matcher")
     byte_matcher = llguidance.LLMatcher(byte_tokenizer(), grammar.source, log_level=0)
-    vocabulary = smollm2()
+    vocabulary = engine_vocabulary() if name == "strictcall" else smollm2()
     started = time.thread_time_ns()
     matcher = llguidance.LLMatcher(vocabulary, grammar.source, log_level=0)
     outcome.matcher_us = (time.thread_time_ns() - started) / 1000
@@ -105,13 +105,12 @@ def measure(
     stage("walks")
     _walks(grammar, byte_matcher, matcher, judge, rng, options, outcome)
     stage("masks")
-    for text in accepted[: options.timed_instances]:
-        times, denied = mask_times(text, grammar.source, options.timed_tokens)
-        if denied is not None:
-            outcome.note("mask denies an accepted text", -1, *denied)
-        if times:
-            outcome.first_mask_us = max(outcome.first_mask_us, times[0] / 1000)
-            outcome.mask_ns.extend(times[1:])
+    for timed in mask_times(accepted[: options.timed_instances], grammar.source, vocabulary, options.timed_tokens):
+        if timed.denied is not None:
+            outcome.note("mask denies an accepted text", -1, *timed.denied)
+        if timed.nanoseconds:
+            outcome.first_mask_us = max(outcome.first_mask_us, timed.nanoseconds[0] / 1000)
+            outcome.mask_ns.extend(timed.nanoseconds[1:])
     return outcome
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import llguidance
 
+from schemas.engine import SLICES
+
 GGUF = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
@@ -37,3 +39,9 @@ def tokenizer_file() -> Path:
 def smollm2() -> llguidance.LLTokenizer:
     """The vocabulary for matchers; its end of sequence is ``<|im_end|>`` (2)."""
     return llguidance.LLTokenizer(str(tokenizer_file()), eos_token=2)
+
+
+@cache
+def engine_vocabulary() -> llguidance.LLTokenizer:
+    """`smollm2` with the slices that our engine sets."""
+    return smollm2().with_slices(list(SLICES))

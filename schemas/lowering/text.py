@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -29,6 +29,7 @@ class Text:
     size: int = 0
     _terminals: dict[str, str] = field(default_factory=dict)
     _rules: dict[str, str] = field(default_factory=dict)
+    _choices: dict[tuple[str, ...], str] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
     def name(self, prefix: str) -> str:
@@ -64,6 +65,14 @@ class Text:
         self._rules[name] = f"{name}{'::_' if parametric else ''}: {body}"
         self.size += len(self._rules[name]) + 1
 
+    def choice(self, symbols: Sequence[str]) -> str:
+        """The rule for any of ``symbols``."""
+        known = self._choices.get(tuple(symbols))
+        if known is None:
+            known = self._choices[tuple(symbols)] = self.name("k")
+            self.rule(known, symbols)
+        return known
+
     @property
     def is_small(self) -> bool:
         """Whether the engine is sure to take it: few symbols, and no terminals that its lexer could find too hard."""
@@ -85,6 +94,11 @@ class Text:
         lines = [f"start: {start}", *self._rules.values()]
         lines.extend(f"{name}: {expression}" for expression, name in self._terminals.items())
         return "\n".join(lines) + "\n"
+
+
+def joined(*symbols: str) -> str:
+    """One symbol after the other, without those that are empty; the empty text for none."""
+    return " ".join(filter(None, symbols)) or '""'
 
 
 def when(symbols: str, condition: Condition) -> str | None:

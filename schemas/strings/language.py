@@ -15,8 +15,9 @@ from schemas.strings.ecma import parse
 from schemas.strings.formats import named
 from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Regex
-from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, length, letter, union
+from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, is_length, length, letter, union
 from schemas.strings.relaxation import affordable
+from schemas.strings.shortcut import shortcuts
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +123,21 @@ class Language:
         """
         return terminal.terminal(self.regex)
 
+    def shortcuts(self) -> list[str]:
+        """Terminals of parts of the language that make masks cheap beside the whole (`schemas.strings.shortcut`)."""
+        return [terminal.terminal(part) for part in shortcuts(self.regex)]
+
+    def is_length(self) -> bool:
+        """Whether it is all strings of an interval of lengths."""
+        return is_length(self.regex)
+
     def body(self) -> str:
         """As `terminal` without the quotes: one operand for a larger terminal expression."""
         return terminal.body(self.regex)
+
+    def raw(self) -> str:
+        """As `body`, but for the members themselves, without JSON's escapes."""
+        return terminal.raw(self.regex)
 
 
 Language.ALL = Language(ALL)

@@ -94,7 +94,7 @@ def _message(message: _Message, cut_opening: str | None) -> dict[str, Any]:
     text = "".join(message.text)
     out: dict[str, Any] = {"role": "assistant", "content": text or (None if message.calls else ""), "refusal": None}
     if message.reasoning:
-        out["reasoning_content"] = "".join(message.reasoning)
+        out["reasoning_content"] = out["reasoning"] = "".join(message.reasoning)
     complete = [call for call in message.calls if call.arguments is not None]
     if complete:
         out["tool_calls"] = [

@@ -184,6 +184,10 @@ def ask_of(request: ChatRequest) -> Ask:
     kwargs = dict(request.chat_template_kwargs or {})
     if request.reasoning_effort is not None:
         kwargs.setdefault("reasoning_effort", request.reasoning_effort)
+        if request.reasoning_effort == "none":
+            # The names that the families' templates have for it.
+            kwargs.setdefault("enable_thinking", False)
+            kwargs.setdefault("thinking", False)
     return Ask(
         messages=messages,
         tools=tools,

@@ -76,7 +76,8 @@ def _delta(event: Event) -> bytes | None:
         case Text(text):
             return b'{"content":%b}' % orjson.dumps(text)
         case Reasoning(text):
-            return b'{"reasoning_content":%b}' % orjson.dumps(text)
+            # Clients know it by the one name or the other.
+            return b'{"reasoning_content":%b,"reasoning":%b}' % ((orjson.dumps(text),) * 2)
         case CallStarted(index, call_id, name):
             return b'{"tool_calls":[{"index":%d,"id":%b,"type":"function","function":{"name":%b,"arguments":""}}]}' % (
                 index,

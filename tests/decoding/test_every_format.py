@@ -10,17 +10,17 @@ import pytest
 
 from decoding import CallFinished, CallStarted, Finished, Format, Reader, Text, tool_from_wire, tool_grammar
 from schemas.sample import matcher, walk
-from tests.decoding.support import ALL_FORMATS, TOOLS, accepts, call, ends_after, merged, read, wire
+from tests.decoding.support import ALL_FORMATS, TOOLS, accepts, arguments_end, call, ends_after, merged, read, wire
 
 every_format = pytest.mark.parametrize("fmt", ALL_FORMATS, ids=lambda fmt: fmt.name)
 
 PING = ("ping", "{}")
-FIND = ("find", '{"q":"} ] <tool_call> [TOOL_CALLS] <｜tool▁calls▁end｜> \\" \\\\ 日本"}')
-MANY = ("find-all_2", '{"n":12}')
+FIND = ("find", '{"q": "} ] <tool_call> [TOOL_CALLS] <｜tool▁calls▁end｜> \\" \\\\ 日本"}')
+MANY = ("find-all_2", '{"n": 12}')
 
 
 def text_before(fmt: Format, calls: list[tuple[str, str]]) -> str:
-    return f"Let me see.{fmt.text_separator}{fmt.write_calls(calls)}"
+    return fmt.write_answer("Let me see.", calls)
 
 
 @every_format
@@ -38,9 +38,12 @@ def test_calls_alone(fmt: Format) -> None:
 def test_text(fmt: Format) -> None:
     auto, required = (tool_grammar(TOOLS, mode, True, fmt) for mode in ("auto", "required"))
     for text in ("", "Hello.", "日本 🎈\n", f"a {fmt.marker[:-1]}", "{}", "[]", '{"a": 1}'):
-        assert accepts(auto, text), text
-        assert not accepts(required, text), text
-        assert merged(read(fmt, text)) == [*([Text(text)] if text else []), Finished("stop")]
+        written = fmt.write_answer(text, [])
+        assert accepts(auto, written), text
+        assert not accepts(required, written), text
+        assert (
+            merged(read(fmt, written)) == merged(read(fmt, text)) == [*([Text(text)] if text else []), Finished("stop")]
+        )
 
 
 @every_format
@@ -84,7 +87,13 @@ def test_first(fmt: Format) -> None:
 @every_format
 def test_wrong_calls(fmt: Format) -> None:
     grammar = tool_grammar(TOOLS, "auto", True, fmt)
-    for wrong in (("pong", "{}"), ("ping", '{"q":"x"}'), ("find", "{}"), ("find", '{"q":1}'), ("find-all_2", FIND[1])):
+    for wrong in (
+        ("pong", "{}"),
+        ("ping", '{"q":"x"}'),
+        ("find", "{}"),
+        ("find-all_2", FIND[1]),
+        ("find-all_2", '{"n":"x"}'),
+    ):
         assert not accepts(grammar, fmt.write_calls([wrong]))
         assert not accepts(grammar, fmt.write_calls([PING, wrong]))
 
@@ -92,7 +101,7 @@ def test_wrong_calls(fmt: Format) -> None:
 @every_format
 def test_none(fmt: Format) -> None:
     grammar = tool_grammar(TOOLS, "none", True, fmt)
-    assert accepts(grammar, "Hello.")
+    assert accepts(grammar, fmt.write_answer("Hello.", []))
     assert not accepts(grammar, fmt.write_calls([PING]))
 
 
@@ -100,7 +109,7 @@ def test_none(fmt: Format) -> None:
 def test_cut_by_the_budget(fmt: Format) -> None:
     """Complete calls are delivered, a cut one is not finished, no markup is content."""
     text = fmt.write_calls([PING, FIND])
-    first, second = text.index(PING[1]) + len(PING[1]), text.index(FIND[1]) + len(FIND[1])
+    first, second = arguments_end(fmt, [PING, FIND])
     for cut in range(len(text) + 1):
         reader = Reader(fmt, TOOLS)
         events = merged([*reader.feed(text[:cut]), *reader.finish("length")])

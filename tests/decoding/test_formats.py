@@ -38,9 +38,16 @@ def test_names_and_get() -> None:
         ("{{ tools }} <｜tool▁sep｜>", "deepseek_v31", "bare"),
         ("{{ tools }} <|tool_calls_section_begin|>", "kimi", "<|tool_call_begin|>"),
         ('{{ tools }} <|start_header_id|> {"name": function name, "parameters": dict}', "llama_json", "Llama"),
+        ("{{ tools }} <|start_of_role|> respond only with <|tool_call|> followed by a list", "granite", "Granite"),
+        ('{{ tools }} <|start_of_role|> <tool_call>\\n{"name": f}\\n</tool_call>', "hermes", "JSON"),
+        ("{{ message['tools'] }}<|tool|><|/tool|>", "phi", "Phi"),
+        ("{{ tools }} formatted as functools[{", "phi", "Phi"),
+        ("{{ tools }} <|START_ACTION|>[", "cohere", "<|START_ACTION|>"),
+        ("{{ tools }} <|start|>assistant<|channel|>analysis<|message|>", "harmony", "channels"),
         ("{{ tools }} <|somehow|>", "prompted", "warning"),
-        ("{{ tools }} <tool_call>\n<function=f>\n<parameter=p>", "prompted", "warning"),
-        ("{{ tools }} <tool_call>f\n<arg_key>k</arg_key>", "prompted", "warning"),
+        ("{{ tools }} <tool_call>\n<function=f>\n<parameter=p>", "qwen_xml", "<function="),
+        ("{{ tools }} <tool_call>f\n<arg_key>k</arg_key>", "glm", "lines of their own"),
+        ("{{ tools }} <tool_call>f<arg_key>k</arg_key><arg_value>v", "glm_47", "without line breaks"),
     ],
 )
 def test_detect(template: object, name: str, word: str) -> None:
@@ -89,3 +96,15 @@ def test_special_tokens_are_bound() -> None:
     assert bound.special == (("[TOOL_CALLS]", 7), ("[ARGS]", 9))
     found = detect(SimpleNamespace(chat_template="{{ tools }} [TOOL_CALLS] [ARGS]", added_tokens_decoder=added))
     assert found == bound
+
+
+def test_added_tokens_in_angle_brackets_are_bound() -> None:
+    """Qwen's are no special tokens to its tokenizer, but they are to the grammar engine: as text it would not allow
+    the model's own tokens, and the model would never call."""
+    added = {
+        7: SimpleNamespace(content="<tool_call>", special=False),
+        8: SimpleNamespace(content="</think>", special=False),
+        9: SimpleNamespace(content="<|im_end|>", special=True),
+    }
+    bound = bind(get("hermes"), SimpleNamespace(added_tokens_decoder=added))
+    assert bound.special == (("<tool_call>", 7), ("</think>", 8))

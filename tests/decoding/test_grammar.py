@@ -86,7 +86,7 @@ def test_required(fmt: Format) -> None:
         for text in ("", "Text.", f"Text.\n{ping}", f" {ping}", f"\n{ping}", f"{ping}\nText.", f"{ping} ", fmt.marker):
             assert not accepts(grammar, text), text
     assert accepts(many, fmt.separator.join([ping, find, last, ping]))
-    assert not accepts(many, f"{ping}{fmt.separator * 2 or ' '}{find}")
+    assert not accepts(many, f"{ping}{fmt.separator * 3 or ' '}{find}")
     assert not accepts(one, f"{ping}{fmt.separator}{find}")
     assert ends_after(one, ping)
 

@@ -26,13 +26,27 @@ MARKS = {
         "<|tool_call_end|>",
         "<|tool_calls_section_end|>",
     ],
+    "llama_json": ["<|python_tag|>"],
+    "granite": ["<|tool_call|>"],
+    "phi": ["<|tool_call|>", "<|/tool_call|>"],
+    "cohere": [
+        "<|START_THINKING|>",
+        "<|END_THINKING|>",
+        "<|START_RESPONSE|>",
+        "<|END_RESPONSE|>",
+        "<|START_ACTION|>",
+        "<|END_ACTION|>",
+    ],
+    "harmony": ["<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|return|>", "<|call|>"],
 }
 BOUND = [
     replace(fmt, special=tuple((mark, 257 + n) for n, mark in enumerate(MARKS[fmt.name])))
     for fmt in ALL_FORMATS
     if fmt.name in MARKS
 ]
-every_format = pytest.mark.parametrize("fmt", BOUND, ids=lambda fmt: fmt.name)
+every_format = pytest.mark.parametrize(
+    "fmt", [fmt for fmt in BOUND if fmt.marker in dict(fmt.special)], ids=lambda fmt: fmt.name
+)
 EOS = 256
 
 
@@ -82,9 +96,26 @@ def test_the_token_and_not_its_spelling(fmt: Format, mode: str) -> None:
 def test_free_text(fmt: Format) -> None:
     """c7: what spells the marker would be read as one, so text cannot spell it."""
     assert accepts(fmt, "auto", list("Hello 日本".encode()))
-    assert accepts(fmt, "auto", tokens(fmt, f"Hello.{fmt.write_calls([('ping', '{}')])}"))
+    assert accepts(fmt, "auto", tokens(fmt, fmt.write_answer("Hello.", [("ping", "{}")])))
     assert not accepts(fmt, "auto", list(f"Hello {fmt.marker}".encode()))
     assert not accepts(fmt, "none", tokens(fmt, fmt.write_calls([("ping", "{}")])))
+    said = fmt.write_answer("Hello 日本.", [])
+    assert accepts(fmt, "auto", tokens(fmt, said))
+    assert accepts(fmt, "none", tokens(fmt, said))
+    assert merged(read(fmt, said)) == [Text("Hello 日本."), Finished("stop")]
+    if fmt.text:
+        assert not accepts(fmt, "auto", list(said.encode()))
+
+
+def test_a_marker_besides_the_first() -> None:
+    """Llama's call behind its token, after text too; text cannot spell it."""
+    fmt = next(fmt for fmt in BOUND if fmt.name == "llama_json")
+    call = '<|python_tag|>{"type": "function", "name": "find", "parameters": {"q":"x"}}'
+    for text, mode in ((call, "auto"), (call, "required"), (f"Let me see. {call}", "auto")):
+        assert accepts(fmt, mode, tokens(fmt, text))
+        assert not accepts(fmt, mode, list(text.encode()))
+        assert CallFinished(0, '{"q":"x"}') in read(fmt, text)
+    assert not accepts(fmt, "auto", tokens(fmt, f"{fmt.write_calls([('ping', '{}')])}{call}"))
 
 
 @every_format
@@ -99,14 +130,15 @@ def test_markers_in_strings_are_spelled(fmt: Format) -> None:
     assert not accepts(fmt, "required", tokens(fmt, opening + arguments + closing))
 
 
-@every_format
+@pytest.mark.parametrize("fmt", [fmt for fmt in BOUND if fmt.reasoning], ids=lambda fmt: fmt.name)
 def test_reasoning(fmt: Format) -> None:
     assert fmt.reasoning is not None
     calls = fmt.write_calls([("ping", "{}")])
-    for text in (f"Hm.{fmt.reasoning.close}{calls}", f"{fmt.reasoning.open}Hm.{fmt.reasoning.close}{calls}"):
+    texts = [f"{fmt.reasoning.open}Hm.{fmt.reasoning.close}{calls}", f"Hm.{fmt.reasoning.close}{calls}"]
+    for text in texts[: 1 if fmt.channels else 2]:
         assert accepts(fmt, "required", tokens(fmt, text), reasoning=True)
         events = merged(read(fmt, text, reasoning=True))
         assert [event.name for event in events if isinstance(event, CallStarted)] == ["ping"]
         assert events[-1] == Finished("tool_calls")
         assert not any(isinstance(event, Text) for event in events)
-    assert not accepts(fmt, "required", tokens(fmt, calls), reasoning=True)
+    assert accepts(fmt, "required", tokens(fmt, calls), reasoning=True) == bool(fmt.channels)

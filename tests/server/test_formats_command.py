@@ -21,7 +21,7 @@ def test_every_format_is_listed_with_a_sample() -> None:
     lines = [line.strip() for line in result.output.splitlines()]
     for name in names():
         assert f"{name}: {get(name).models}" in lines
-        assert any(line.startswith(get(name).opening.splitlines()[0]) for line in lines), name
+        assert any(line.startswith(get(name).opening.strip().splitlines()[0]) for line in lines), name
 
 
 def test_what_a_model_gets(tmp_path: Path) -> None:

@@ -169,7 +169,7 @@ def test_s15_reasoning_stands_apart(stub: Stub) -> None:
     writer = ChunkWriter("chatcmpl-1", 1, "m", choices=1, with_usage=False)
     raw = writer.step(0, Step([Reasoning("hm"), Text("yes"), Finished("stop")], []))
     assert [f["choices"][0]["delta"] for f in chunks(raw, done=False)] == [
-        {"reasoning_content": "hm"},
+        {"reasoning_content": "hm", "reasoning": "hm"},
         {"content": "yes"},
         {},
     ]

@@ -31,7 +31,6 @@ MAX_HOSTNAME = 253
 MAX_LOCAL_PART = 64
 
 
-@lru_cache(maxsize=64)
 def named(name: str, draft: str | None = None) -> Regex | None:
     """The language of a format; ``None`` where the name is unknown, or the format not regular (``regex``, IDN).
 
@@ -39,10 +38,15 @@ def named(name: str, draft: str | None = None) -> Regex | None:
     hyphens in third and fourth place. Every other format means the same in all drafts, also in those that do not list
     it yet.
     """
+    return _named(name, name == "hostname" and draft in ("4", "6"))
+
+
+@lru_cache(maxsize=64)
+def _named(name: str, any_label: bool) -> Regex | None:
     if name in _WHOLE:
         return _whole(_WHOLE[name])
     if name == "hostname":
-        return _hostname(network.HOSTNAME_RFC1034 if draft in ("4", "6") else network.HOSTNAME)
+        return _hostname(network.HOSTNAME_RFC1034 if any_label else network.HOSTNAME)
     if name == "email":
         domain = union([_hostname(network.HOSTNAME), _whole(network.ADDRESS_LITERAL)])
         local = intersection([_whole(network.LOCAL_PART), length(1, MAX_LOCAL_PART)])

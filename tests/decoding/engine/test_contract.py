@@ -35,6 +35,7 @@ from vllm.v1.worker.gpu_model_runner import GPUModelRunner
 from vllm.v1.worker.gpu_worker import Worker
 
 from decoding.engine import grammar_backend, scheduler, worker
+from schemas import engine
 
 #: The version whose sources were read. Another one needs a look at every line of this file.
 VLLM = "0.32.0"
@@ -177,7 +178,7 @@ def test_a_failed_grammar_ends_its_request_alone() -> None:
 
 
 def test_llguidance() -> None:
-    assert isinstance(grammar_backend.LIMITS, llguidance.LLParserLimits)
+    assert isinstance(engine.LIMITS, llguidance.LLParserLimits)
     for name in (
         "compute_ff_tokens",
         "consume_tokens",

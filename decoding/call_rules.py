@@ -1,0 +1,78 @@
+"""The rules of calls: what stands behind a marker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from decoding.answer_rules import Shape
+from decoding.formats import Arguments, CallId, Either, Format, Gap, Index, Literal, Name, Opening, Part
+from decoding.lark import spelled
+from decoding.tools import Tool
+
+
+def call_rules(shape: Shape, tools: Sequence[Tool]) -> list[str]:
+    """``calls_M`` for each marker (``first``: calls of which the first is the chosen tool's), from a rule per opening
+    and tool. Rules ``arguments_N`` are the tools' own grammars."""
+    form = shape.form
+    rules: list[str] = []
+    for m, leader in enumerate(shape.markers):
+        openings = [k for k, opening in enumerate(form.openings) if opening.marker == leader.marker]
+        rules.append(f"calls_{m}: {' | '.join(f'calls_{m}_{k}' for k in openings)}")
+        for k in openings:
+            opening = form.openings[k]
+            drop = "" if opening.section else opening.marker
+            rules.append(f"calls_{m}_{k}: {_series(shape, opening, m, f'call_{k}')}")
+            rules.append(f"call_{k}: {' | '.join(f'call_{k}_{n}' for n in range(len(tools)))}")
+            rules += [
+                f"call_{k}_{n}: {_spelled_parts(form, opening.call, tool.name, n, drop)}"
+                for n, tool in enumerate(tools)
+            ]
+    chosen = next((n for n, tool in enumerate(tools) if tool.name == shape.first), None)
+    if chosen is not None:
+        mains = [k for k, opening in enumerate(form.openings) if opening.marker == form.marker]
+        firsts = [_series(shape, form.openings[k], 0, f"call_{k}", f"call_{k}_{chosen}") for k in mains]
+        rules.append(f"first: {' | '.join(firsts)}")
+    return [*rules, r"index: /[0-9]{1,4}/", r"id: /[0-9A-Za-z]{1,32}/"]
+
+
+def _series(shape: Shape, opening: Opening, m: int, call: str, first: str | None = None) -> str:
+    """Calls behind one marker: just one, or all of a section."""
+    section = opening.section
+    if section is None:
+        return first or call
+    form = shape.form
+    opened = _spelled_parts(form, section.open, "", 0, opening.marker)
+    between = spelled(form.special, section.separator) if section.separator.strip() else "space?"
+    more = f"({between} {call})*" if shape.parallel else ""
+    return f"{opened} {first or call} {more} {spelled(form.special, section.close)}"
+
+
+def _spelled_parts(form: Format, parts: Sequence[Part], name: str, n: int, drop: str) -> str:
+    """Parts as a Lark expression, without ``drop`` at their beginning: literals and the name run together."""
+    pieces: list[str] = []
+    fixed = ""
+    for part in (*parts, None):
+        match part:
+            case Literal(text):
+                fixed += text
+                continue
+            case Name():
+                fixed += name
+                continue
+        if fixed.startswith(drop):
+            fixed, drop = fixed[len(drop) :], ""
+        pieces.append(spelled(form.special, fixed))
+        fixed = ""
+        match part:
+            case Gap():
+                pieces.append("space?")
+            case Index():
+                pieces.append("index")
+            case Either(texts):
+                several = " | ".join(spelled(form.special, text) for text in texts if text)
+                pieces.append(f"({several}){'?' if '' in texts else ''}")
+            case CallId(opens):
+                pieces.append(f"({spelled(form.special, opens)} id)?")
+            case Arguments():
+                pieces.append(f"arguments_{n}")
+    return " ".join(filter(None, pieces))
