@@ -47,7 +47,10 @@ def compile_schema(
     """
     try:
         text = text_key(schema)
-        known = None if text is None else _CACHE.get((text, undeclared, limits, spelling))
+        # The usual limits and spelling are not looked at, which would take as long as all the rest.
+        usual = limits is DEFAULT_LIMITS and spelling is JSON
+        key = (text, undeclared) if usual else (text, undeclared, limits, spelling)
+        known = None if text is None else _CACHE.get(key)
         if known is not None:
             return known
         with _collector_paused():
@@ -55,7 +58,7 @@ def compile_schema(
     except RecursionError as error:
         raise SchemaError("", "", "over the limit of nesting: subschemas refer to each other too deeply") from error
     if text is not None:
-        _CACHE.put((text, undeclared, limits, spelling), compiled)
+        _CACHE.put(key, compiled)
     return compiled
 
 
