@@ -36,6 +36,9 @@ from schemas.sample import EOS, matcher
 #: Family and a part of the model's name → our format. The first that fits counts.
 FORMATS = (
     ("qwen3-hermes", "", "hermes"),
+    ("qwen3-xml", "", "qwen_xml"),
+    ("glm", "GLM-4.5", "glm"),
+    ("glm", "", "glm_47"),
     ("mistral", "Mistral-7B", "mistral_list"),
     ("mistral", "", "mistral"),
     ("deepseek", "DeepSeek-V3-0324", "deepseek"),
@@ -53,6 +56,13 @@ READ_OTHERWISE = {
     "mistral/vllm-v3-arguments-before-name": "the name comes first in this format; the text is shown",
     "mistral/vllm-v3-name-inside-arguments": "the name comes first in this format; the text is shown",
     "mistral/vllm-v11-think-text": "this family's reasoning marks are [THINK] and [/THINK]",
+    "glm/glm47-missing-last-close-arg-value": "a value ends at its closing tag: all else is data",
+    "qwen3-xml/llamacpp-q35-call-inside-think": "reasoning that is not closed is reasoning to its end",
+    "qwen3-xml/llamacpp-coder-bare-function": "a call begins with <tool_call>; the text is shown",
+    "qwen3-xml/llamacpp-coder-bare-function-parallel": "a call begins with <tool_call>; the text is shown",
+    "qwen3-xml/bug-coder-missing-tool-call-opener": "a call begins with <tool_call>; the text is shown",
+    "qwen3-xml/vllm-coder-missing-close-parameter": "a value ends at its closing tag: all else is data",
+    "qwen3-xml/bug-missing-close-parameter-before-function": "a parameter that is not closed: the call is not complete",
     "qwen3-hermes/vllm-invalid-json-missing-brace": "the arguments are whole, only the object around them is not",
 }
 #: Recordings whose calls are valid and whose text our grammar would not have let through, and why.
@@ -64,6 +74,16 @@ NOT_WRITTEN = {
     "llama/l3-meta-python-tag-type-function": "JSON is compact: no line breaks between members",
     "mistral/vllm-v3-arguments-before-name": "the name comes first",
     "mistral/vllm-v3-name-inside-arguments": "the name comes first",
+    "glm/glm45-vllm-newline-format-two-calls": "key and value stand on lines of their own",
+    "glm/glm45-vllm-coerces-schema-types": "key and value stand on lines of their own",
+    "glm/glm45-ollama-content-after-call": "a line break stands behind the name",
+    "glm/glm47-vllm-args-with-newlines": "no line breaks between tags",
+    "glm/glm47-missing-last-close-arg-value": "a value has its closing tag",
+    "qwen3-xml/llamacpp-q35-call-inside-think": "reasoning is closed",
+    "qwen3-xml/vllm-coder-missing-close-parameter": "a parameter has its closing tag",
+    "qwen3-xml/bug-missing-close-parameter-before-function": "a parameter has its closing tag",
+    "qwen3-xml/bug-coder-text-after-call": "tags stand on lines of their own, as the models' template has it",
+    "qwen3-xml/bug-coder-number-outside-int64": "tags stand on lines of their own",
 }
 
 _PLACES = 200

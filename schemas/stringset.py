@@ -172,6 +172,10 @@ class StringSet:
             return base
         return f"( {base} ) & ~( {_words(tuple(sorted(self.words)))} )"
 
+    def raw(self) -> str:
+        """One operand of a terminal expression for the members themselves, without quotes and escapes."""
+        return self.language().raw()
+
 
 StringSet.NONE = StringSet(frozenset())
 StringSet.ALL = StringSet(frozenset(), Language.ALL)

@@ -2,7 +2,7 @@
 
 It reads one job after another from standard input and writes each result to standard output, both as a four-byte
 length and a pickle; an empty one first says that it is ready. A job is ``(function's name, arguments)``: ``compile``
-of (schema, undeclared) gives a CompiledSchema, ``try_grammar`` of (grammar,) gives ``None``, and both give the
+of (schema, undeclared, spelling) gives a CompiledSchema, ``try_grammar`` of (grammar,) ``None``, and both give the
 SchemaError that they raise, or the traceback of anything else, which is a fault of ours. A job that takes too long or
 too much memory kills the process, nothing else: the parent starts another one.
 """
@@ -58,10 +58,10 @@ def _result(function: str, arguments: tuple[Any, ...]) -> bytes:
         return pickle.dumps(traceback.format_exc())
 
 
-def _compile(schema: Any, undeclared: Any) -> Any:
+def _compile(schema: Any, undeclared: Any, spelling: Any) -> Any:
     from schemas import compile_schema
 
-    compiled = compile_schema(schema, undeclared=undeclared)
+    compiled = compile_schema(schema, undeclared=undeclared, spelling=spelling)
     _rehearse(pickle.dumps(compiled))
     return compiled
 

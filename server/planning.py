@@ -88,7 +88,9 @@ class Planner:
 
     async def _tool(self, spec: ToolSpec) -> Tool:
         try:
-            compiled = await self._compiler.compile(spec.parameters, self._undeclared, argument_schema)
+            compiled = await self._compiler.compile(
+                spec.parameters, self._undeclared, argument_schema, self._fmt.spelling
+            )
         except SchemaError as error:
             # Where the schema had to be wrapped (a reference to its root), the pointer is still the client's.
             pointer = error.path if "allOf" in (spec.parameters or {}) else error.path.removeprefix("/allOf/0")

@@ -135,6 +135,10 @@ class Language:
         """As `terminal` without the quotes: one operand for a larger terminal expression."""
         return terminal.body(self.regex)
 
+    def raw(self) -> str:
+        """As `body`, but for the members themselves, without JSON's escapes."""
+        return terminal.raw(self.regex)
+
 
 Language.ALL = Language(ALL)
 Language.NONE = Language(NONE)

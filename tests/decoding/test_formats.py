@@ -45,8 +45,9 @@ def test_names_and_get() -> None:
         ("{{ tools }} <|START_ACTION|>[", "cohere", "<|START_ACTION|>"),
         ("{{ tools }} <|start|>assistant<|channel|>analysis<|message|>", "harmony", "channels"),
         ("{{ tools }} <|somehow|>", "prompted", "warning"),
-        ("{{ tools }} <tool_call>\n<function=f>\n<parameter=p>", "prompted", "warning"),
-        ("{{ tools }} <tool_call>f\n<arg_key>k</arg_key>", "prompted", "warning"),
+        ("{{ tools }} <tool_call>\n<function=f>\n<parameter=p>", "qwen_xml", "<function="),
+        ("{{ tools }} <tool_call>f\n<arg_key>k</arg_key>", "glm", "lines of their own"),
+        ("{{ tools }} <tool_call>f<arg_key>k</arg_key><arg_value>v", "glm_47", "without line breaks"),
     ],
 )
 def test_detect(template: object, name: str, word: str) -> None:

@@ -47,7 +47,7 @@ if "server.compile_worker" in sys.orig_argv:
             while time.process_time() < 3: pass
         def __reduce__(self):
             return Slow, ()
-    def compile_schema(schema, *, undeclared):
+    def compile_schema(schema, *, undeclared, spelling):
         title = schema.get("title") if isinstance(schema, dict) else None
         if title == "crash": os.abort()
         if title == "sleep":
@@ -57,7 +57,7 @@ if "server.compile_worker" in sys.orig_argv:
         if title == "deep": raise RecursionError
         if title == "slow": return Slow()
         if title == "print": print("a stray line", flush=True)
-        return real(schema, undeclared=undeclared)
+        return real(schema, undeclared=undeclared, spelling=spelling)
     schemas.compile_schema = compile_schema
 """
     )
