@@ -24,7 +24,8 @@ from decoding.formats import Format, get
 from decoding.lark import nested
 from decoding.message_rules import message_rules
 from decoding.reasoning import ReasoningMode, reasoning_mode
-from decoding.tools import Tool, ToolChoice, tool_choice_from_wire, tool_from_wire
+from decoding.spelled_tools import spelled
+from decoding.tools import Tool, ToolChoice, tool_choice_from_wire
 from schemas import CompiledSchema, Residue, compile_schema
 
 ANY_OBJECT = {"type": "object"}
@@ -67,9 +68,9 @@ def tool_grammar(
     ``tools`` and ``tool_choice`` may also be given as Chat Completions writes them. Raises ValueError when a name that
     is chosen is not among the tools or no tool is left, SchemaError when a schema is refused.
     """
-    known = [tool if isinstance(tool, Tool) else tool_from_wire(tool) for tool in tools]
     choice = tool_choice if isinstance(tool_choice, ToolChoice) else tool_choice_from_wire(tool_choice)
     form = get(fmt) if isinstance(fmt, str) else fmt
+    known = spelled(tools, form.spelling)
     offered = offered_tools(known, choice)
     if first is not None and first not in {tool.name for tool in offered}:
         raise ValueError(f"first: no tool {first!r} is offered")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-
-from decoding.formats import CallId, Literal, Name, Part
+from functools import lru_cache
 
 SPACE = " \t\r\n"
 NOT_SPACE = re.compile(rf"[^{SPACE}]")
@@ -21,18 +20,10 @@ def partial_marker(text: str, start: int, marker: str) -> int:
     return len(text)
 
 
-def name_end(call: tuple[Part, ...]) -> re.Pattern[str]:
-    """The first character that no name holds, or that begins what may follow the name."""
-    after = call[next(i for i, part in enumerate(call) if isinstance(part, Name)) + 1 :]
-    stops = ""
-    for part in after:
-        if isinstance(part, CallId):
-            stops += part.open[0]
-            continue
-        assert isinstance(part, Literal)
-        stops += part.text.lstrip()[0]
-        break
-    allowed = "".join(re.escape(c) for c in string.ascii_letters + string.digits + "_-.:/" if c not in stops)
+@lru_cache(maxsize=64)
+def name_end(following: str) -> re.Pattern[str]:
+    """The first character that no name holds, or that may stand behind the name."""
+    allowed = "".join(re.escape(c) for c in string.ascii_letters + string.digits + "_-.:/" if c not in following)
     return re.compile(f"[^{allowed}]")
 
 

@@ -10,7 +10,6 @@ from typing import Literal as OneOf
 
 from decoding.events import Event, Finished, Text
 from decoding.formats import Channels, Format
-from decoding.json_scan import ObjectScanner
 from decoding.markers import SPACE, partial_marker
 from decoding.reader import Reader
 from decoding.reasoning import ReasoningMode
@@ -104,7 +103,7 @@ class MessageReader(Reader):
         name = recipient.removeprefix(c.recipients)
         if name != recipient and name in self._names:
             self._mode, self._state, self._begin, self._name = Mode.CALL, _State.ARGUMENTS, begin, name
-            self._arguments, self._scanner, self._header = None, ObjectScanner(), ""
+            self._arguments, self._argument_reader = None, None
         elif recipient or found["channel"] not in (c.reasoning, c.aside, c.text):
             self._at = begin
             return self._begin_text(_State.RAW)

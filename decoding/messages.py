@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from decoding.formats import Format
 from decoding.ids import short_id_of
 from decoding.signatures import signature
+from decoding.spelled_tools import members_of
 from decoding.tools import Tool, ToolChoice
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -123,15 +124,19 @@ def _part_text(part: Mapping[str, Any]) -> str:
     return str(part.get("text") or part.get("refusal") or "")
 
 
-def with_calls_as_text(turns: Sequence[Turn], fmt: Format, *, only_broken: bool = False) -> list[Turn]:
+def with_calls_as_text(
+    turns: Sequence[Turn], fmt: Format, tools: Sequence[Tool] = (), *, only_broken: bool = False
+) -> list[Turn]:
     """Turns with their calls written into the text, exactly as the model writes them; with ``only_broken`` the calls
-    of turns in which some arguments are no JSON object."""
+    of turns in which some arguments are no JSON object. ``tools``: those that the calls may be of."""
+    members = members_of(tools, fmt.spelling)
     written: list[Turn] = []
     count = 0
     for turn in turns:
         first, count = count, count + len(turn.calls)
         if turn.calls and not (only_broken and all(call.parsed is not None for call in turn.calls)):
-            text = fmt.write_answer(turn.text, [(call.name, call.arguments) for call in turn.calls], first)
+            calls = [(call.name, call.arguments) for call in turn.calls]
+            text = fmt.write_answer(turn.text, calls, first, members)
             turn = replace(turn, text=text, calls=())
         written.append(turn)
     return written
@@ -160,7 +165,7 @@ def plain_turns(turns: Sequence[Turn], fmt: Format, tools: Sequence[Tool], choic
     shown = [tool for tool in tools if choice.names is None or tool.name in choice.names]
     plain: list[Turn] = []
     results: list[str] = []
-    for turn in with_calls_as_text(turns, fmt):
+    for turn in with_calls_as_text(turns, fmt, tools):
         if turn.role == "tool":
             results.append(fmt.wording.result.replace("{name}", turn.name).replace("{content}", turn.text))
             continue

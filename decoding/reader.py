@@ -11,13 +11,29 @@ from typing import Any
 from typing import Literal as OneOf
 
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Text
-from decoding.formats import Arguments, CallId, Either, Format, Gap, Index, Literal, Name, Opening, Part, get
+from decoding.formats import (
+    Arguments,
+    CallId,
+    Either,
+    Format,
+    Gap,
+    Index,
+    Literal,
+    Name,
+    Opening,
+    Part,
+    chars_behind_name,
+    get,
+    text_behind_arguments,
+)
 from decoding.ids import new_call_id, new_short_id
-from decoding.json_scan import ObjectScanner
 from decoding.markers import NO_ID, NOT_DIGIT, NOT_SPACE, SPACE, match_loosely, name_end
 from decoding.reasoning import ReasoningMode, reasoning_mode
+from decoding.spelled_tools import members_of
+from decoding.spellings import ArgumentReader, argument_reader
 from decoding.text_reader import MAX_HEADER, Mode, TextReader
 from decoding.tools import Tool
+from schemas.spelling import Members
 
 
 class Reader(TextReader):
@@ -49,6 +65,7 @@ class Reader(TextReader):
     ) -> None:
         fmt = get(fmt) if isinstance(fmt, str) else fmt
         self._names = frozenset(tool.name if isinstance(tool, Tool) else tool["function"]["name"] for tool in tools)
+        self._members = members_of(tools, fmt.spelling)
         super().__init__(fmt, calls=bool(self._names), reasoning=reasoning_mode(reasoning))
         self._new_id = new_id or (new_short_id if fmt.ids == "nine" else new_call_id)
         self._index = first_index
@@ -64,18 +81,25 @@ class Reader(TextReader):
         self._part_begin = 0
         self._in_literal = 0
         self._name = ""
-        self._header = ""
+        # The call's text from its marker on, and the JSON of its arguments, which a reader of their own makes of it.
+        self._raw: list[str] = []
         self._arguments: list[str] | None = None
-        self._scanner = ObjectScanner()
+        self._argument_reader: ArgumentReader | None = None
+        self._failed = False
+        """A call's arguments came to what is none: only an unconstrained model writes that."""
         self.call_offset = 0
         """How many characters were fed before the opening marker of the call that was started last."""
 
     @property
     def incomplete(self) -> str | None:
         """The text of a call that was begun and is not complete, from its marker on; ``None`` when there is none."""
-        if self._mode is not Mode.CALL or self._scanner.complete:
+        if self._mode is not Mode.CALL or self._is_complete:
             return None
-        return self._buffer[self._begin :] if self._arguments is None else self._header + "".join(self._arguments)
+        return self._buffer[self._begin :] if self._arguments is None else "".join([*self._raw, self._buffer])
+
+    @property
+    def _is_complete(self) -> bool:
+        return self._argument_reader is not None and self._argument_reader.complete
 
     def feed(self, text: str, token_ids: Sequence[int] = ()) -> list[Event]:
         """The events that ``text``, the next piece of the answer, makes certain. ``token_ids`` are the tokens of this
@@ -94,7 +118,7 @@ class Reader(TextReader):
         while self._mode is Mode.CALL and self._arguments is None and reason == "stop":
             self._give_up()
             self._read()
-        if self._mode is Mode.CALL and self._arguments is not None and not self._scanner.complete:
+        if self._failed or (self._mode is Mode.CALL and self._arguments is not None and not self._is_complete):
             return [*self._taken(), Finished("length" if reason == "length" else "error")]
         # What is left in the buffer is the beginning of a marker. Where the budget ended the answer it most likely was
         # one: it is markup then, and no content.
@@ -153,7 +177,7 @@ class Reader(TextReader):
     def _begin_parts(self, parts: tuple[Part, ...]) -> None:
         self._mode, self._parts, self._begin = Mode.CALL, parts, self._at
         self._part, self._in_literal, self._part_begin, self._arguments = 0, 0, self._at, None
-        self._scanner, self._header = ObjectScanner(), ""
+        self._argument_reader = None
 
     def _read_between(self) -> bool:
         section = self._opening.section
@@ -195,7 +219,7 @@ class Reader(TextReader):
     def _read_name(self) -> bool:
         if not self._skip_space():
             return False
-        end = name_end(self._opening.call).search(self._buffer, self._at)
+        end = name_end(chars_behind_name(self._opening.call)).search(self._buffer, self._at)
         if end is None:
             return False if len(self._buffer) - self._begin <= MAX_HEADER else self._mismatch()
         self._name = self._buffer[self._at : end.start()]
@@ -238,20 +262,28 @@ class Reader(TextReader):
         return self._next_part()
 
     def _read_arguments(self) -> bool:
+        if self._arguments is None and not self._skip_space():
+            return False
+        if self._argument_reader is None:
+            members = self._members.get(self._name, Members())
+            self._argument_reader = argument_reader(
+                self._fmt.spelling, members, text_behind_arguments(self._opening.call)
+            )
+        end, fragment = self._argument_reader.read(self._buffer, self._at)
+        if self._arguments is None and not fragment:
+            waits = not self._argument_reader.failed and len(self._buffer) - self._begin <= MAX_HEADER
+            return False if waits else self._mismatch()
         if self._arguments is None:
-            if not self._skip_space():
-                return False
-            if self._buffer[self._at] != "{":
-                return self._mismatch()
-            self._header = self._buffer[self._begin : self._at]
             self._begin_call()
         assert self._arguments is not None
-        end = self._scanner.scan(self._buffer, self._at)
-        fragment = self._buffer[self._at : end]
+        self._raw.append(self._buffer[self._at : end])
         self._at = end
-        self._arguments.append(fragment)
-        self._events.append(ArgumentsDelta(self._index, fragment))
-        if not self._scanner.complete:
+        if fragment:
+            self._arguments.append(fragment)
+            self._events.append(ArgumentsDelta(self._index, fragment))
+        if self._argument_reader.failed:
+            return self._mismatch()
+        if not self._is_complete:
             return False
         self._events.append(CallFinished(self._index, "".join(self._arguments)))
         self._index += 1
@@ -260,7 +292,7 @@ class Reader(TextReader):
 
     def _begin_call(self) -> None:
         self.call_offset = self._dropped + self._begin
-        self._arguments = []
+        self._raw, self._arguments = [self._buffer[self._begin : self._at]], []
         self._space.clear()
         self._events.append(CallStarted(self._index, self._new_id(), self._name))
 
@@ -280,6 +312,7 @@ class Reader(TextReader):
     def _mismatch(self) -> bool:
         """This is no call. Once its arguments have come, the call stands and what follows is text."""
         if self._arguments is not None:
+            self._failed = not self._is_complete
             self._end_call()
         elif self._untried:
             self._at = self._begin

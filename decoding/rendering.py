@@ -64,7 +64,7 @@ def render_text(
     kwargs = dict(template_kwargs or {})
     if able.tools:
         try:
-            native = as_messages(_fit(_native(turns, fmt, able), able), arguments_as_text=able.arguments_as_text)
+            native = as_messages(_fit(_native(turns, fmt, tools, able), able), arguments_as_text=able.arguments_as_text)
             return apply(tokenizer, native, [wire_tool(tool) for tool in shown], kwargs)
         except Exception:  # what the template cannot take is written out below
             pass
@@ -75,10 +75,10 @@ def render_text(
         raise RenderError(f"the model's chat template cannot render these messages: {error}") from error
 
 
-def _native(turns: Sequence[Turn], fmt: Format, able: Abilities) -> list[Turn]:
+def _native(turns: Sequence[Turn], fmt: Format, tools: Sequence[Tool], able: Abilities) -> list[Turn]:
     """Turns for a template that knows tools. Calls are written into the text where that comes to the same, so that
     earlier arguments stand in the prompt to the letter, and in any case where they are no JSON object."""
-    return with_calls_as_text(with_ids_of(turns, fmt), fmt, only_broken=not able.calls_as_text)
+    return with_calls_as_text(with_ids_of(turns, fmt), fmt, tools, only_broken=not able.calls_as_text)
 
 
 def _fit(turns: Sequence[Turn], able: Abilities) -> list[Turn]:

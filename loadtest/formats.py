@@ -1,4 +1,4 @@
-"""Recorded raw outputs of real models through our reader and grammars: ``python -m loadtest.formats --recorded``.
+"""The call formats on recorded outputs (``python -m loadtest.formats --recorded``) and random ones (``--random N``).
 
 The recordings are those of the installed package canitoolcall: raw text, tools offered, expected parse. For each one
 whose format is declared here, the reader has to give the expected calls, content and reasoning, fed whole, character
@@ -9,6 +9,7 @@ the text when its calls are valid against their schemas. A mismatch is explained
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,9 @@ from schemas.sample import EOS, matcher
 #: Family and a part of the model's name → our format. The first that fits counts.
 FORMATS = (
     ("qwen3-hermes", "", "hermes"),
+    ("qwen3-xml", "", "qwen_xml"),
+    ("glm", "GLM-4.5", "glm"),
+    ("glm", "", "glm_47"),
     ("mistral", "Mistral-7B", "mistral_list"),
     ("mistral", "", "mistral"),
     ("deepseek", "DeepSeek-V3-0324", "deepseek"),
@@ -53,6 +57,13 @@ READ_OTHERWISE = {
     "mistral/vllm-v3-arguments-before-name": "the name comes first in this format; the text is shown",
     "mistral/vllm-v3-name-inside-arguments": "the name comes first in this format; the text is shown",
     "mistral/vllm-v11-think-text": "this family's reasoning marks are [THINK] and [/THINK]",
+    "glm/glm47-missing-last-close-arg-value": "a value ends at its closing tag: all else is data",
+    "qwen3-xml/llamacpp-q35-call-inside-think": "reasoning that is not closed is reasoning to its end",
+    "qwen3-xml/llamacpp-coder-bare-function": "a call begins with <tool_call>; the text is shown",
+    "qwen3-xml/llamacpp-coder-bare-function-parallel": "a call begins with <tool_call>; the text is shown",
+    "qwen3-xml/bug-coder-missing-tool-call-opener": "a call begins with <tool_call>; the text is shown",
+    "qwen3-xml/vllm-coder-missing-close-parameter": "a value ends at its closing tag: all else is data",
+    "qwen3-xml/bug-missing-close-parameter-before-function": "a parameter that is not closed: the call is not complete",
     "qwen3-hermes/vllm-invalid-json-missing-brace": "the arguments are whole, only the object around them is not",
 }
 #: Recordings whose calls are valid and whose text our grammar would not have let through, and why.
@@ -64,6 +75,16 @@ NOT_WRITTEN = {
     "llama/l3-meta-python-tag-type-function": "JSON is compact: no line breaks between members",
     "mistral/vllm-v3-arguments-before-name": "the name comes first",
     "mistral/vllm-v3-name-inside-arguments": "the name comes first",
+    "glm/glm45-vllm-newline-format-two-calls": "key and value stand on lines of their own",
+    "glm/glm45-vllm-coerces-schema-types": "key and value stand on lines of their own",
+    "glm/glm45-ollama-content-after-call": "a line break stands behind the name",
+    "glm/glm47-vllm-args-with-newlines": "no line breaks between tags",
+    "glm/glm47-missing-last-close-arg-value": "a value has its closing tag",
+    "qwen3-xml/llamacpp-q35-call-inside-think": "reasoning is closed",
+    "qwen3-xml/vllm-coder-missing-close-parameter": "a parameter has its closing tag",
+    "qwen3-xml/bug-missing-close-parameter-before-function": "a parameter has its closing tag",
+    "qwen3-xml/bug-coder-text-after-call": "tags stand on lines of their own, as the models' template has it",
+    "qwen3-xml/bug-coder-number-outside-int64": "tags stand on lines of their own",
 }
 
 _PLACES = 200
@@ -227,10 +248,8 @@ def report(outcomes: Sequence[Outcome]) -> tuple[str, list[str]]:
     return "\n".join(lines), unexplained
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m loadtest.formats", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--recorded", action="store_true", required=True, help="run canitoolcall's recordings")
-    parser.parse_args(arguments)
+def recorded() -> int:
+    """Runs every recording, prints the table and the explanations; 1 when something is unexplained."""
     outcomes = [judge(recording, family) for recording, family in recordings()]
     table, unexplained = report(outcomes)
     print(table)
@@ -238,6 +257,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\n{title}:", *(f"{name}: {reason}" for name, reason in known.items()), sep="\n  ")
     print(f"\nunexplained: {len(unexplained)}", *unexplained, sep="\n  ")
     return 1 if unexplained else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m loadtest.formats", description=__doc__.split("\n", 1)[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--recorded", action="store_true", help="run canitoolcall's recordings")
+    what.add_argument(
+        "--random", type=int, metavar="N", help="N answers in every format from a model of random weights, real engine"
+    )
+    chosen = parser.parse_args(arguments)
+    if chosen.recorded:
+        return recorded()
+    from loadtest.random_answers import run  # imports the server
+
+    return asyncio.run(run(chosen.random))
 
 
 if __name__ == "__main__":

@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from schemas.document import validator_for
+from schemas.spelling import JSON, Members, Spelling
 
 Guarantee: TypeAlias = Literal["exact", "checked"]
+Undeclared: TypeAlias = Literal["allow", "forbid"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,12 @@ class CompiledSchema:
     """Undeclared members were forbidden wherever properties are declared: asked for, and possible everywhere."""
     narrowings: list[Residue] = field(default_factory=list)
     """Where the grammar writes only some of the valid texts (an order of members, say); what it writes is valid."""
+    spelling: Spelling = JSON
+    """How ``grammar`` writes the values."""
+    members: Members = field(default_factory=Members)
+    """What a text in ``spelling`` means; of no interest to JSON."""
+    undeclared: Undeclared = "allow"
+    """As it was asked for: see ``compile_schema``."""
 
     @property
     def guarantee(self) -> Guarantee:

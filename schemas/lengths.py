@@ -1,12 +1,13 @@
 """The length of a shortest text per goal, as a least fixpoint; a goal without one is empty.
 
 With recursive schemas that is the only sure emptiness test: ``n`` = "an object whose member ``next`` is an ``n``" has
-no finite value. The lengths are of compact JSON in UTF-8 bytes.
+no finite value. The lengths are of compact JSON in UTF-8 bytes, also for a spelling in which some values have no text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from schemas.algebra import Algebra, strings_empty
@@ -14,16 +15,19 @@ from schemas.errors import SchemaError, TooComplex
 from schemas.goals import NOTHING, GoalId
 from schemas.machine import Machine, machine
 from schemas.numbers import NumberSet
-from schemas.scalars import Scalars
+from schemas.scalars import Bounds, Scalars
 from schemas.shapes import ArrayShape, Conditions, ObjectShape
+from schemas.spelling import JSON, Quoted, Spelling
 from schemas.stringset import StringSet
+from schemas.writable import quoted_names, quoted_strings
 
 
 class Lengths:
     """Lengths of all goals below a root. ``lengths[goal]`` is None for an empty goal."""
 
-    def __init__(self, algebra: Algebra, root: GoalId) -> None:
+    def __init__(self, algebra: Algebra, root: GoalId, spelling: Spelling = JSON) -> None:
         self.algebra = algebra
+        self._spelling = spelling
         self._length: dict[GoalId, int] = {}
         self._machines: dict[ArrayShape, Machine | None] = {}
         self._keys: dict[StringSet, int] = {}
@@ -34,14 +38,14 @@ class Lengths:
 
     def add_scalar(self, goal: GoalId) -> None:
         """Take up a goal without arrays and objects that is not below the root."""
-        length = scalars_length(self.algebra.reader.scalars(goal))
+        length = self._scalars_length(goal)
         if length is not None:
             self._length[goal] = length
 
     def _solve(self, root: GoalId) -> None:
         order, users = self._discover(root)
         for goal in order:
-            length = scalars_length(self.algebra.reader.scalars(goal))
+            length = self._scalars_length(goal)
             if length is not None:
                 self._length[goal] = length
         waiting = dict.fromkeys(reversed(order))
@@ -53,6 +57,13 @@ class Lengths:
             if best is not None and best < self._length.get(goal, best + 1):
                 self._length[goal] = best
                 waiting.update(dict.fromkeys(users[goal]))
+
+    def _scalars_length(self, goal: GoalId) -> int | None:
+        scalars = self.algebra.reader.scalars(goal)
+        if isinstance(self._spelling, Quoted):
+            writable = scalars.strings.upper & quoted_strings(self._spelling)
+            scalars = replace(scalars, strings=Bounds(writable, writable))
+        return scalars_length(scalars)
 
     def _discover(self, root: GoalId) -> tuple[list[GoalId], dict[GoalId, list[GoalId]]]:
         order: list[GoalId] = [root]
@@ -144,7 +155,7 @@ class Lengths:
         for slot in shape.slots:
             if slot.key in conditional:
                 continue
-            value = self[slot.goal]
+            value = self[slot.goal] if self._has_name(slot.key) else None
             if value is not None:
                 (members if slot.required else optional).append(key_length(slot.key) + value)
             elif slot.required:
@@ -175,6 +186,9 @@ class Lengths:
                 return None
         return 1 + len(members) + sum(members) if members else 2
 
+    def _has_name(self, key: str) -> bool:
+        return not isinstance(self._spelling, Quoted) or quoted_names(self._spelling).contains(key)
+
     def _cheapest_other(self, shape: ObjectShape) -> int | None:
         found = [
             self._name_length(other.names) + length
@@ -184,19 +198,26 @@ class Lengths:
         return min(found, default=None)
 
     def _conditional_length(self, conditions: Conditions) -> list[int] | None:
-        best = None
-        for assignment in sorted(conditions.accepted):
-            lengths: list[int] = []
-            for key, classes, value in zip(conditions.keys, conditions.classes, assignment, strict=True):
-                if value:
-                    length = self[classes[value - 1]]
-                    if length is None:
-                        break
-                    lengths.append(key_length(key) + length)
+        """The lengths of the members of the shortest combination (of those, the first in order)."""
+        costs: list[list[int | None]] = []
+        for key, classes in zip(conditions.keys, conditions.classes, strict=True):
+            name = key_length(key)
+            values = [self[goal] if self._has_name(key) else None for goal in classes]
+            costs.append([0, *(None if length is None else name + length + 1 for length in values)])
+        best: tuple[int, tuple[int, ...]] | None = None
+        for assignment in conditions.accepted:
+            total = 0
+            for cost, value in zip(costs, assignment, strict=True):
+                more = cost[value]
+                if more is None:
+                    break
+                total += more
             else:
-                if best is None or sum(lengths) + len(lengths) < sum(best) + len(best):
-                    best = lengths
-        return best
+                if best is None or (total, assignment) < best:
+                    best = (total, assignment)
+        if best is None:
+            return None
+        return [(cost[value] or 1) - 1 for cost, value in zip(costs, best[1], strict=True) if value]
 
     def _name_length(self, names: StringSet) -> int:
         if names not in self._keys:

@@ -2,7 +2,7 @@
 
 It reads one job after another from standard input and writes each result to standard output, both as a four-byte
 length and a pickle; an empty one first says that it is ready. A job is ``(function's name, arguments)``: ``compile``
-of (schema, undeclared) gives a CompiledSchema, ``try_grammar`` of (grammar,) gives ``None``, and both give the
+of (schema, undeclared, spelling) gives a CompiledSchema, ``try_grammar`` of (grammar,) ``None``, and both give the
 SchemaError that they raise, or the traceback of anything else, which is a fault of ours. A job that takes too long or
 too much memory kills the process, nothing else: the parent starts another one.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import re
 import resource
 import signal
 import struct
@@ -21,6 +22,9 @@ from typing import Any, BinaryIO
 
 HEADER = struct.Struct("!I")
 _VALIDATOR_SECONDS = 2.0
+#: A special token of the model's vocabulary, by its id. Here is a vocabulary of bytes, of which these are in no text.
+_TOKEN = re.compile(r"<\[([0-9]+)\]>")
+_NO_TEXT = range(0xF8, 0x100)
 
 
 def main() -> None:
@@ -58,10 +62,10 @@ def _result(function: str, arguments: tuple[Any, ...]) -> bytes:
         return pickle.dumps(traceback.format_exc())
 
 
-def _compile(schema: Any, undeclared: Any) -> Any:
+def _compile(schema: Any, undeclared: Any, spelling: Any) -> Any:
     from schemas import compile_schema
 
-    compiled = compile_schema(schema, undeclared=undeclared)
+    compiled = compile_schema(schema, undeclared=undeclared, spelling=spelling)
     _rehearse(pickle.dumps(compiled))
     return compiled
 
@@ -70,7 +74,7 @@ def _try_grammar(grammar: str) -> None:
     from schemas import SchemaError
     from schemas.engine import engine_error
 
-    error = engine_error(grammar)
+    error = engine_error(_TOKEN.sub(lambda token: f"<[{_NO_TEXT[int(token[1]) % len(_NO_TEXT)]}]>", grammar))
     if error is not None:
         raise SchemaError("", "", f"over a limit of the grammar engine: {error}")
 

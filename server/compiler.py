@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeAlias
 import orjson
 
 from schemas import CompiledSchema, SchemaError
+from schemas.spelling import JSON, Spelling
 from server.compile_worker import HEADER
 from server.metrics import Metrics
 
@@ -29,7 +30,7 @@ log = logging.getLogger(__name__)
 Undeclared: TypeAlias = Literal["forbid", "allow"]
 Schema: TypeAlias = dict[str, Any] | bool
 Outcome: TypeAlias = CompiledSchema | SchemaError | None
-_Key: TypeAlias = tuple[str, Undeclared, bytes | str]
+_Key: TypeAlias = tuple[str, Undeclared, bytes | str, Spelling]
 
 _HERE = str(Path(__file__).parents[1])
 _MEGABYTES = 4096
@@ -41,8 +42,10 @@ def as_written(schema: Schema) -> Schema:
     return schema
 
 
-def _compile_job(source: Schema | None, undeclared: Undeclared, prepare: Callable[[Any], Schema]) -> bytes:
-    return pickle.dumps(("compile", (prepare(source), undeclared)))
+def _compile_job(
+    source: Schema | None, undeclared: Undeclared, prepare: Callable[[Any], Schema], spelling: Spelling
+) -> bytes:
+    return pickle.dumps(("compile", (prepare(source), undeclared, spelling)))
 
 
 class CompileFailed(RuntimeError):
@@ -101,15 +104,19 @@ class Compiler:
         self._running: dict[_Key, asyncio.Task[Outcome]] = {}
 
     async def compile(
-        self, source: Schema | None, undeclared: Undeclared, prepare: Callable[[Any], Schema] = as_written
+        self,
+        source: Schema | None,
+        undeclared: Undeclared,
+        prepare: Callable[[Any], Schema] = as_written,
+        spelling: Spelling = JSON,
     ) -> CompiledSchema:
-        """The compiled form of ``prepare(source)``.
+        """The compiled form of ``prepare(source)``, its grammar in ``spelling``.
 
         Raises SchemaError when ``prepare`` does, or when the schema is refused, takes too long or is too large for the
         compile process, and CompileFailed.
         """
-        key = prepare.__qualname__, undeclared, _text(source)
-        outcome = await self._look_up(key, partial(_compile_job, source, undeclared, prepare))
+        key = prepare.__qualname__, undeclared, _text(source), spelling
+        outcome = await self._look_up(key, partial(_compile_job, source, undeclared, prepare, spelling))
         assert outcome is not None
         return outcome
 
@@ -119,7 +126,7 @@ class Compiler:
         What has been tried once is not tried again.
         """
         # The text itself is the key: its hash is kept in the string, and the string is cached by who made it.
-        key: _Key = "grammar", "allow", grammar
+        key: _Key = "grammar", "allow", grammar, JSON
         await self._look_up(key, lambda: pickle.dumps(("try_grammar", (grammar,))))
 
     async def warm_up(self) -> None:

@@ -17,6 +17,8 @@ from decoding.formats.declaration import (
     Section,
     TextMarks,
     Wording,
+    chars_behind_name,
+    text_behind_arguments,
 )
 from decoding.formats.detect import Detection, bind, detect, explain, get, names
 
@@ -39,8 +41,10 @@ __all__ = [
     "TextMarks",
     "Wording",
     "bind",
+    "chars_behind_name",
     "detect",
     "explain",
     "get",
     "names",
+    "text_behind_arguments",
 ]

@@ -9,10 +9,14 @@ A format that needs something new adds a kind of part; grammar, reader and rende
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 from typing import TypeAlias
+
+from decoding.spellings import write_arguments
+from schemas.spelling import JSON, Members, Quoted, Spelling, Tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,9 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The slot of the arguments, one JSON object."""
+    """The slot of the arguments, an object in this spelling."""
+
+    spelling: Spelling = JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,10 +203,10 @@ class Format:
     def _check(self, call: tuple[Part, ...]) -> None:
         if sum(isinstance(p, Name) for p in call) != 1 or sum(isinstance(p, Arguments) for p in call) != 1:
             raise ValueError(f"format {self.name}: a call has one name and one arguments slot")
-        fixed = [part for part in call if not isinstance(part, CallId)]
-        for part, following in zip(fixed, (*fixed[1:], None), strict=True):
-            if isinstance(part, Name) and not (isinstance(following, Literal) and following.text.strip()):
-                raise ValueError(f"format {self.name}: a literal has to follow the name")
+        if not text_behind_name(call):
+            raise ValueError(f"format {self.name}: a fixed text has to follow the name")
+        if {part.spelling for part in call if isinstance(part, Arguments)} != {self._spelling}:
+            raise ValueError(f"format {self.name}: all of its calls have arguments in one spelling")
         if not isinstance(call[0], Literal):
             raise ValueError(f"format {self.name}: a call has to begin with a literal")
 
@@ -227,6 +233,7 @@ class Format:
                         texts += several
             if opening.section:
                 texts += [opening.section.separator, opening.section.close]
+        texts += _spelled_texts(self._spelling)
         for marks in (self.reasoning, self.text):
             texts += [marks.open, marks.close] if marks else []
         if self.channels:
@@ -248,11 +255,37 @@ class Format:
                     break
         return text
 
-    def write_call(self, name: str, arguments: str, index: int = 0) -> str:
-        """One call as the model writes it. ``arguments`` is JSON text and goes in unchanged."""
-        return "".join(_written(part, name, arguments, index) for part in self.call)
+    @property
+    def _spelling(self) -> Spelling:
+        return next(part.spelling for part in self.call if isinstance(part, Arguments))
 
-    def write_answer(self, text: str, calls: Sequence[tuple[str, str]], first_index: int = 0) -> str:
+    @property
+    def spelling(self) -> Spelling:
+        """How arguments are spelled, special tokens by their ids."""
+        spelling = self._spelling
+        if not self.special or not isinstance(spelling, Tags | Quoted):
+            return spelling
+        texts = _spelled_texts(spelling)
+        return replace(spelling, special=tuple(pair for pair in self.special if any(pair[0] in text for text in texts)))
+
+    @property
+    def behind_arguments(self) -> str:
+        """The text behind the arguments of the calls that are rendered."""
+        return text_behind_arguments(self.call)
+
+    def write_call(self, name: str, arguments: str, index: int = 0, members: Members | None = None) -> str:
+        """One call as the model writes it. ``arguments`` is JSON text, and goes in unchanged where the format has JSON;
+        ``members`` are those of the tool's schema, where it is known."""
+        written = write_arguments(self.spelling, arguments, members)
+        return "".join(_written(part, name, written, index) for part in self.call)
+
+    def write_answer(
+        self,
+        text: str,
+        calls: Sequence[tuple[str, str]],
+        first_index: int = 0,
+        members: Mapping[str, Members] | None = None,
+    ) -> str:
         """A whole answer as the model writes it: text, or calls, or both."""
         if text and self.channels:
             c = self.channels
@@ -261,15 +294,58 @@ class Format:
         if text and self.text:
             text = f"{self.text.open}{text}{self.text.close}"
         between = self.text_separator if text and calls else ""
-        return f"{text}{between}{self.write_calls(calls, first_index) if calls else ''}"
+        return f"{text}{between}{self.write_calls(calls, first_index, members) if calls else ''}"
 
-    def write_calls(self, calls: Sequence[tuple[str, str]], first_index: int = 0) -> str:
-        """All calls of an answer, (name, arguments) each, as the model writes them."""
-        written = [self.write_call(*call, first_index + n) for n, call in enumerate(calls)]
+    def write_calls(
+        self, calls: Sequence[tuple[str, str]], first_index: int = 0, members: Mapping[str, Members] | None = None
+    ) -> str:
+        """All calls of an answer, (name, arguments) each, as the model writes them. ``members``: by the tool's name."""
+        written = [
+            self.write_call(name, arguments, first_index + n, (members or {}).get(name))
+            for n, (name, arguments) in enumerate(calls)
+        ]
         if self.section is None:
             return self.separator.join(written)
         opening = "".join(part.text for part in self.section.open)
         return f"{opening}{self.section.separator.join(written)}{self.section.close}"
+
+
+def text_behind_name(call: tuple[Part, ...]) -> str:
+    """The fixed text that ends the name, which may be that of the first argument; ``""`` when there is none."""
+    place = next(place for place, part in enumerate(call) if isinstance(part, Name))
+    for part in call[place + 1 :]:
+        match part:
+            case Literal(text) if text.strip():
+                return text.lstrip()
+            case Arguments(Tags() as tags):
+                return tags.key_open
+            case Literal() | Gap() | CallId():
+                continue
+        break
+    return ""
+
+
+def chars_behind_name(call: tuple[Part, ...]) -> str:
+    """The characters that may stand behind the name: those that texts behind it begin with."""
+    place = next(place for place, part in enumerate(call) if isinstance(part, Name))
+    ids = itertools.takewhile(lambda part: isinstance(part, CallId), call[place + 1 :])
+    return "".join(part.open[0] for part in ids if isinstance(part, CallId)) + text_behind_name(call)[0]
+
+
+def text_behind_arguments(call: tuple[Part, ...]) -> str:
+    """The fixed text behind the arguments, by which a reader may find their end."""
+    place = next(place for place, part in enumerate(call) if isinstance(part, Arguments))
+    return "".join(part.text for part in call[place + 1 :] if isinstance(part, Literal))
+
+
+def _spelled_texts(spelling: Spelling) -> tuple[str, ...]:
+    """The fixed texts of a spelling."""
+    match spelling:
+        case Tags():
+            return spelling.key_open, spelling.to_string, spelling.to_other, spelling.close
+        case Quoted():
+            return (spelling.quote,)
+    return ()
 
 
 def _written(part: Part, name: str, arguments: str, index: int) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from decoding.formats.cohere import COHERE
 from decoding.formats.declaration import Format
 from decoding.formats.deepseek import DEEPSEEK, DEEPSEEK_V31
+from decoding.formats.glm import GLM, GLM_47
 from decoding.formats.granite import GRANITE
 from decoding.formats.harmony import HARMONY
 from decoding.formats.hermes import HERMES
@@ -18,16 +19,20 @@ from decoding.formats.llama import LLAMA_JSON
 from decoding.formats.mistral import MISTRAL, MISTRAL_LIST
 from decoding.formats.phi import PHI
 from decoding.formats.prompted import PROMPTED
+from decoding.formats.qwen_xml import QWEN_XML
 
 _FORMATS = {
     fmt.name: fmt
     for fmt in (
         HERMES,
+        QWEN_XML,
         MISTRAL,
         MISTRAL_LIST,
         DEEPSEEK,
         DEEPSEEK_V31,
         KIMI,
+        GLM,
+        GLM_47,
         LLAMA_JSON,
         GRANITE,
         PHI,
@@ -80,6 +85,21 @@ _TABLE = (
         MISTRAL_LIST,
         "the chat template writes a JSON list behind [TOOL_CALLS]",
         lambda template: "[TOOL_CALLS]" in template,
+    ),
+    _Row(
+        QWEN_XML,
+        "the chat template writes <function=…> and <parameter=…> in <tool_call>",
+        lambda template: "<tool_call>" in template and "<function=" in template and "<parameter=" in template,
+    ),
+    _Row(
+        GLM_47,
+        "the chat template writes <arg_key> and <arg_value> without line breaks",
+        lambda template: "<tool_call>" in template and "</arg_key><arg_value>" in template,
+    ),
+    _Row(
+        GLM,
+        "the chat template writes <arg_key> and <arg_value> on lines of their own",
+        lambda template: "<tool_call>" in template and "<arg_key>" in template,
     ),
     _Row(
         HARMONY,
@@ -148,16 +168,20 @@ def explain(tokenizer: Any) -> Detection:
 
 
 def bind(fmt: Format, tokenizer: Any) -> Format:
-    """The format with the ids of those of its literals that are special tokens of this tokenizer: the grammar has to
-    name them by id, because a special token is no text to it."""
-    texts = fmt.fixed_texts
+    """The format with the ids of those of its texts that are special tokens of this tokenizer: the grammar has to name
+    them by id, because a special token is no text to it."""
     added = getattr(tokenizer, "added_tokens_decoder", {})
     special = tuple(
         (token.content, number)
         for number, token in sorted(added.items())
-        if token.special and any(token.content in text for text in texts)
+        if _special_to_the_grammar(token) and any(token.content in text for text in fmt.fixed_texts)
     )
     return replace(fmt, special=special)
+
+
+def _special_to_the_grammar(token: Any) -> bool:
+    """llguidance takes every added token in angle brackets for a special one, whatever the tokenizer says of it."""
+    return bool(token.special) or (token.content.startswith("<") and token.content.endswith(">"))
 
 
 def _template(tokenizer: Any) -> str:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from schemas.compiled import Residue
 from schemas.lowering.guards import Guards, width
-from schemas.lowering.text import Condition, all_of, any_of, bits, when
+from schemas.lowering.text import Condition, all_of, any_of, bits, joined, when
 from schemas.shapes import Conditions, ObjectShape, Others, Slot
 
 if TYPE_CHECKING:
+    from schemas.lowering.members import MemberWriter
     from schemas.lowering.values import Lowering
 
 PARAMETER_BITS = 64
@@ -52,30 +53,30 @@ class _Plan:
         return bits(0, max(self.known + self.counted, self.witnesses[1]))
 
 
-def rule(lower: Lowering, shape: ObjectShape, path: str) -> str:
-    """The name of the rule of a shape that has values."""
-    known = lower.shape_rules.get(shape)
+def rule(lower: Lowering, shape: ObjectShape, path: str, writer: MemberWriter) -> str:
+    """The name of the rule of a shape that has values, members written by ``writer``."""
+    known = writer.rules.get(shape)
     if known is not None:
         return known
     name = lower.text.name("o")
-    lower.shape_rules[shape] = name
+    writer.rules[shape] = name
     lower.note_all(shape.residue)
-    plan = _plan(lower, shape, path)
+    plan = _plan(lower, shape, path, writer)
     if not (plan.guards or plan.known or plan.free or shape.witnesses):
-        _only_others(lower, name, shape, plan, path)
+        _only_others(lower, name, plan, path, writer)
     else:
-        _any_order(lower, name, shape, plan, path)
+        _any_order(lower, name, shape, plan, path, writer)
     return name
 
 
-def _plan(lower: Lowering, shape: ObjectShape, path: str) -> _Plan:
+def _plan(lower: Lowering, shape: ObjectShape, path: str, writer: MemberWriter) -> _Plan:
     conditional = {key for table in shape.conditions for key in table.keys}
-    slots = [slot for slot in shape.slots if slot.key not in conditional and lower.exists(slot.goal)]
+    slots = [slot for slot in shape.slots if slot.key not in conditional and writer.exists(slot.key, slot.goal)]
     plan = _Plan(
         required=[slot for slot in slots if slot.required],
         optional=[slot for slot in slots if not slot.required],
         free=[],
-        others=[other for other in shape.others if lower.exists(other.goal)],
+        others=[other for other in shape.others if writer.others_exist(other.names, other.goal)],
         least=shape.least,
         most=shape.most,
     )
@@ -97,13 +98,14 @@ def _plan(lower: Lowering, shape: ObjectShape, path: str) -> _Plan:
         plan.counter = (low, low + plan.counter[1])
         low = plan.counter[1]
     for table in shape.conditions:
-        plan.guards.append(_guards(lower, table, low))
+        plan.guards.append(guards(writer, table, low))
         low += width(table)
     return plan
 
 
-def _guards(lower: Lowering, table: Conditions, low: int) -> Guards:
-    return Guards(table, lambda i, value: lower.exists(table.classes[i][value - 1]), low)
+def guards(writer: MemberWriter, table: Conditions, low: int) -> Guards:
+    """What the members of ``table`` may still become; ``low``: the first free bit."""
+    return Guards(table, lambda i, value: writer.exists(table.keys[i], table.classes[i][value - 1]), low)
 
 
 def _spill(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -> None:
@@ -152,11 +154,11 @@ def _count_others(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -
     plan.counted = needed
 
 
-def _only_others(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path: str) -> None:
+def _only_others(lower: Lowering, name: str, plan: _Plan, path: str, writer: MemberWriter) -> None:
     """No declared members: a plain repetition."""
-    alternatives = ['"{" "}"'] if plan.least == 0 else []
+    alternatives = [joined(writer.opening, writer.closing)] if plan.least == 0 else []
     if plan.others and plan.most != 0:
-        members = [f"{lower.keys(other.names, path)} {lower.symbol(other.goal)}" for other in plan.others]
+        members = [writer.other(other.names, other.goal, path) for other in plan.others]
         member = members[0]
         if len(members) > 1:
             member = lower.text.name("k")
@@ -164,40 +166,42 @@ def _only_others(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, pa
         low = max(plan.least, 1) - 1
         high = "" if plan.most is None else str(plan.most - 1)
         times = "*" if not low and not high else f"{{{low},{high}}}"
-        repeated = "" if high == "0" else f" ({lower.comma()} {member}){times}"
-        alternatives.append(f'"{{" {member}{repeated} "}}"')
+        repeated = "" if high == "0" else f"({joined(writer.separator(), member)}){times}"
+        alternatives.append(joined(writer.opening, member, repeated, writer.closing))
     lower.text.rule(name, alternatives)
 
 
-def _any_order(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path: str) -> None:
+def _any_order(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path: str, writer: MemberWriter) -> None:
     """``m`` wants a member, ``t`` what comes after one: the parameter says which members there were."""
     text = lower.text
     member, after = text.name("m"), text.name("t")
-    _required(lower, plan, after)
-    _optional(lower, plan, after)
-    _others(lower, plan, after, path)
-    _free(lower, plan, after)
-    _conditional(lower, shape, plan, after)
+    _required(writer, plan, after)
+    _optional(writer, plan, after)
+    _others(lower, writer, plan, after, path)
+    _free(writer, plan, after)
+    _conditional(writer, shape, plan, after)
     final = _final(plan)
-    alternatives = ['"{" "}"'] if _holds_empty(shape, plan) else []
+    alternatives = [joined(writer.opening, writer.closing)] if _holds_empty(shape, plan) else []
     if plan.members:
-        alternatives.append(_beginning(lower, shape, plan, path, member, after))
+        alternatives.append(joined(writer.opening, _beginning(lower, writer, shape, plan, path, member, after)))
         text.rule(member, plan.members, parametric=True)
-        ends = [when('"}"', final), when(f"{lower.comma()} {member}::_", any_of(plan.more))]
+        ends = [
+            when(joined(writer.closing), final),
+            when(joined(writer.separator(), f"{member}::_"), any_of(plan.more)),
+        ]
         text.rule(after, [end for end in ends if end is not None], parametric=True)
     text.rule(name, alternatives)
 
 
-def _required(lower: Lowering, plan: _Plan, after: str) -> None:
+def _required(writer: MemberWriter, plan: _Plan, after: str) -> None:
     for index, slot in enumerate(plan.required):
-        plan.members.append(
-            f"{lower.key(slot.key)} {lower.symbol(slot.goal)} {after}::set_bit({index}) %if bit_clear({index})"
-        )
+        member = writer.member(slot.key, slot.goal)
+        plan.members.append(f"{member} {after}::set_bit({index}) %if bit_clear({index})")
     if plan.required:
         plan.more.append(_not_full(0, len(plan.required)))
 
 
-def _optional(lower: Lowering, plan: _Plan, after: str) -> None:
+def _optional(writer: MemberWriter, plan: _Plan, after: str) -> None:
     low, high = len(plan.required), plan.known + plan.counted
     room: Condition = True
     if plan.most is not None:
@@ -208,9 +212,8 @@ def _optional(lower: Lowering, plan: _Plan, after: str) -> None:
             room = f"bit_count_lt({bits(low, high)}, {spare})"
     for index, slot in enumerate(plan.optional, low):
         condition = all_of((f"bit_clear({index})", room))
-        plan.members.append(
-            f"{lower.key(slot.key)} {lower.symbol(slot.goal)} {after}::set_bit({index}) %if {condition}"
-        )
+        member = writer.member(slot.key, slot.goal)
+        plan.members.append(f"{member} {after}::set_bit({index}) %if {condition}")
     if plan.optional:
         plan.more.append(all_of((_not_full(low, plan.known), room)))
 
@@ -219,7 +222,7 @@ def _not_full(low: int, high: int) -> Condition:
     return f"bit_clear({low})" if high - low == 1 else f"not(is_ones({bits(low, high)}))"
 
 
-def _others(lower: Lowering, plan: _Plan, after: str, path: str) -> None:
+def _others(lower: Lowering, writer: MemberWriter, plan: _Plan, after: str, path: str) -> None:
     if not plan.others:
         return
     required, high = len(plan.required), plan.known + plan.counted
@@ -230,7 +233,7 @@ def _others(lower: Lowering, plan: _Plan, after: str, path: str) -> None:
             room = False
         room = False if spare <= 0 else f"bit_count_lt({bits(required, high)}, {spare})"
     for other in plan.others:
-        head = f"{lower.keys(other.names, path)} {lower.symbol(other.goal)} {after}"
+        head = f"{writer.other(other.names, other.goal, path)} {after}"
         for bit in range(plan.known, high):
             earlier: Condition = f"bit_set({bit - 1})" if bit > plan.known else True
             member = when(f"{head}::set_bit({bit})", all_of((f"bit_clear({bit})", earlier, room)))
@@ -240,37 +243,37 @@ def _others(lower: Lowering, plan: _Plan, after: str, path: str) -> None:
             member = when(f"{head}::_", full)
             plan.members.extend([] if member is None else [member])
         for mask, goal in other.witness:
-            if lower.exists(goal):
+            if writer.others_exist(other.names, goal):
                 unseen = all_of(
                     f"bit_clear({bit})" for bit in range(*plan.witnesses) if mask >> (bit - plan.witnesses[0]) & 1
                 )
-                witness = f"{lower.keys(other.names, path)} {lower.symbol(goal)} {after}"
+                witness = f"{writer.other(other.names, goal, path)} {after}"
                 plan.members.append(f"{witness}::bit_or(0x{mask << plan.witnesses[0]:x}) %if {unseen}")
     plan.more.append(room)
     if plan.witnesses[1] > plan.witnesses[0]:
         plan.more.append(_not_full(*plan.witnesses))
 
 
-def _free(lower: Lowering, plan: _Plan, after: str) -> None:
+def _free(writer: MemberWriter, plan: _Plan, after: str) -> None:
     if not plan.free:
         return
     counted = plan.counter[1] > plan.counter[0]
     room: Condition = f"lt({bits(*plan.counter)}, {len(plan.free)})" if counted else True
     update = f"incr({bits(*plan.counter)})" if counted else "_"
     for slot in plan.free:
-        member = when(f"{lower.key(slot.key)} {lower.symbol(slot.goal)} {after}::{update}", room)
+        member = when(f"{writer.member(slot.key, slot.goal)} {after}::{update}", room)
         plan.members.extend([] if member is None else [member])
     plan.more.append(room)
 
 
-def _conditional(lower: Lowering, shape: ObjectShape, plan: _Plan, after: str) -> None:
+def _conditional(writer: MemberWriter, shape: ObjectShape, plan: _Plan, after: str) -> None:
     for table, guards in zip(shape.conditions, plan.guards, strict=True):
         for index, (key, classes) in enumerate(zip(table.keys, table.classes, strict=True)):
             for value, goal in enumerate(classes, 1):
-                condition = guards.add(index, value) if lower.exists(goal) else False
+                condition = guards.add(index, value) if writer.exists(key, goal) else False
                 update = f"bit_or(0x{value << guards.fields[index].low:x})"
                 if condition is not False:
-                    member = f"{lower.key(key)} {lower.symbol(goal)} {after}::{update} %if {condition}"
+                    member = f"{writer.member(key, goal)} {after}::{update} %if {condition}"
                     plan.members.append(member)
                     plan.more.append(condition)
 
@@ -293,10 +296,12 @@ def _holds_empty(shape: ObjectShape, plan: _Plan) -> bool:
     return all(guards.accepts_empty for guards in plan.guards)
 
 
-def _beginning(lower: Lowering, shape: ObjectShape, plan: _Plan, path: str, member: str, after: str) -> str:
+def _beginning(
+    lower: Lowering, writer: MemberWriter, shape: ObjectShape, plan: _Plan, path: str, member: str, after: str
+) -> str:
     for bit, slot in enumerate(plan.required):
         if slot.key == shape.first:
             why = f"{slot.key!r} comes first: the alternatives are too many to follow all at once"
             lower.narrowings[Residue(path, "anyOf", why)] = None
-            return f'"{{" {lower.key(slot.key)} {lower.symbol(slot.goal)} {after}::0x{1 << bit:x}'
-    return f'"{{" {member}::0'
+            return f"{writer.member(slot.key, slot.goal)} {after}::0x{1 << bit:x}"
+    return f"{member}::0"

@@ -96,6 +96,11 @@ class Text:
         return "\n".join(lines) + "\n"
 
 
+def joined(*symbols: str) -> str:
+    """One symbol after the other, without those that are empty; the empty text for none."""
+    return " ".join(filter(None, symbols)) or '""'
+
+
 def when(symbols: str, condition: Condition) -> str | None:
     """An alternative of a parametric rule; None when its condition never holds."""
     if condition is False:

@@ -9,22 +9,27 @@ from schemas.compiled import Residue
 from schemas.errors import SchemaError, TooComplex
 from schemas.goals import GoalId
 from schemas.lengths import Lengths
-from schemas.lowering import arrays, objects
+from schemas.lowering import arrays, objects, root
+from schemas.lowering.members import JsonMembers, MemberWriter
+from schemas.lowering.quoted import QuotedMembers
 from schemas.lowering.text import Text
 from schemas.numbers import NumberSet
 from schemas.scalars import Scalars
+from schemas.spelling import JSON, Keywords, Members, Quoted, Spelling
 from schemas.stringset import StringSet
 
 COLON = "/: ?/"
 COMMA = "/, ?/"
+PYTHON_WORDS = {"null": "None", "true": "True", "false": "False"}
 
 
 class Lowering:
     """One grammar. Goals become rules when they are first asked for; a queue keeps the recursion flat."""
 
-    def __init__(self, lengths: Lengths, *, plainly: bool = False) -> None:
+    def __init__(self, lengths: Lengths, *, plainly: bool = False, spelling: Spelling = JSON) -> None:
         """``plainly``: widen string sets that are no plain regular expression, because the lexer gave up on them."""
         self._plainly = plainly
+        self.spelling = spelling
         self.lengths = lengths
         self.algebra = lengths.algebra
         self.goals = lengths.algebra.goals
@@ -35,10 +40,19 @@ class Lowering:
         self._symbols: dict[GoalId, str] = {}
         self._keys: dict[str, str] = {}
         self._queue: list[tuple[GoalId, str]] = []
+        quoted = QuotedMembers(self, spelling) if isinstance(spelling, Quoted) else None
+        self._writer: MemberWriter = quoted or JsonMembers(self)
+        self._write_strings = quoted.strings if quoted else self._json_strings
+        self.members: Members | None = None
+        """What the members of the outermost object can be; none of a JSON text."""
 
-    def run(self, root: GoalId) -> str:
-        """The grammar's text. Raises :class:`SchemaError` over ``limits.grammar_bytes``."""
-        start = self.symbol(root)
+    def run(self, goal: GoalId) -> str:
+        """The grammar's text. Raises :class:`SchemaError` over ``limits.grammar_bytes``, and where no value can be
+        written in this spelling."""
+        if self.spelling == JSON:
+            start = self.symbol(goal)
+        else:
+            start, self.members = root.rule(self, goal, self._writer)
         for goal, name in self._queue:  # grows while it is walked
             self.text.rule(name, self._alternatives(goal))
             if self.text.size > self.goals.limits.grammar_bytes:
@@ -68,15 +82,23 @@ class Lowering:
         return known
 
     def _alternatives(self, goal: GoalId) -> list[str]:
-        found = self._scalars(goal)
+        return [*self._scalars(goal), *self.nested(goal)]
+
+    def nested(self, goal: GoalId) -> list[str]:
+        """The rules of the arrays and objects of a goal."""
         path = self.goals.path(goal)
-        for array in self.algebra.arrays(goal):
-            if self.lengths.array(array) is not None:
-                found.append(arrays.rule(self, array, path))
-        for shape in self.algebra.objects(goal):
-            if self.lengths.object(shape) is not None:
-                found.append(objects.rule(self, shape, path))
-        return found
+        shapes = [shape for shape in self.algebra.arrays(goal) if self.lengths.array(shape) is not None]
+        return [arrays.rule(self, shape, path) for shape in shapes] + [
+            objects.rule(self, shape, path, self._writer)
+            for shape in self.algebra.objects(goal)
+            if self.lengths.object(shape) is not None
+        ]
+
+    def has_nested(self, goal: GoalId) -> bool:
+        """Whether there are arrays or objects among the values of a goal."""
+        return any(self.lengths.array(array) is not None for array in self.algebra.arrays(goal)) or any(
+            self.lengths.object(shape) is not None for shape in self.algebra.objects(goal)
+        )
 
     # scalars
 
@@ -84,18 +106,27 @@ class Lowering:
         """Terminals: one for the fixed words, one for numbers, one for strings."""
         values = self.algebra.reader.scalars(goal)
         words = [word for word, on in (("null", values.null), ("true", values.true), ("false", values.false)) if on]
+        if self.spelling == Keywords():
+            words += [PYTHON_WORDS[word] for word in words]
         found = [self.text.terminal("/" + "|".join(words) + "/")] if words else []
-        found.extend(self._numbers(values, self.goals.path(goal)))
+        found.extend(self.numbers(values, self.goals.path(goal)))
         try:
             empty = values.strings.upper.is_empty()
         except TooComplex:
             empty = False
         if not empty:
             self._note(values.strings.residue)
-            found.extend(map(self.text.terminal, self.strings(values.strings.upper, self.goals.path(goal))))
+            found.extend(self._write_strings(values.strings.upper, self.goals.path(goal)))
         return found
 
-    def _numbers(self, values: Scalars, path: str) -> list[str]:
+    def _json_strings(self, strings: StringSet, path: str) -> list[str]:
+        return [self.text.terminal(expression) for expression in self.strings(strings, path)]
+
+    def has_numbers(self, values: Scalars) -> bool:
+        return not values.numbers.upper.is_empty()
+
+    def numbers(self, values: Scalars, path: str) -> list[str]:
+        """Symbols for the numbers: none, or one for all, or one for integers and one for the rest."""
         numbers = values.numbers.upper
         if numbers.is_empty():
             return []
@@ -123,12 +154,17 @@ class Lowering:
 
         What stands beside the first one adds no string: it makes masks cheap.
         """
+        bearable = self.bearable(strings, path)
+        return [bearable.terminal(), *bearable.shortcuts()]
+
+    def bearable(self, strings: StringSet, path: str) -> StringSet:
+        """``strings``, or a superset where they would be too much for the lexer."""
         bearable, reason = strings.affordable()
         if reason is None and self._plainly and not strings.is_plain():
             bearable, reason = strings.unrestricted(), "together with the others it is too much for the lexer"
         if reason is not None:
             self.note(Residue(path, "pattern", reason))
-        return [bearable.terminal(), *bearable.shortcuts()]
+        return bearable
 
     def key(self, name: str) -> str:
         """Two symbols: a member's name and its colon.

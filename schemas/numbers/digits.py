@@ -128,6 +128,8 @@ class Tail:
             return None
         if not high:
             return repeat("0", 1, room)
+        if high == "9" * room:
+            return free(1, room)
         first = int(high[0])
         smaller = then(digit(0, first - 1), free(0, room - 1))
         rest = self._most(high[1:], room - 1)

@@ -12,6 +12,7 @@ starts with a character that hardly any token starts with.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 from schemas.errors import TooComplex
@@ -23,9 +24,9 @@ from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Chars, Complement, Concat, Empty, Intersection, Nothing, Regex, Repeat, Union, pieces
 from schemas.strings.regex import EMPTY, chars, concat, is_length, letter, repeat
 
-MAX_STATES = 48
-MAX_WORK = 400
-"""Units of `transitions`, as in `schemas.strings.automaton`: some ten milliseconds, and seldom a tenth of that."""
+MAX_STATES = 96
+MAX_WORK = 200
+"""Units of `transitions`, as in `schemas.strings.automaton`: some milliseconds, and seldom a tenth of that."""
 MAX_PREFIX = 40
 LEAST_ROOM = 12
 """A part that ends after fewer characters helps no slice."""
@@ -49,14 +50,41 @@ def shortcuts(node: Regex) -> tuple[Regex, ...]:
     limits = [part for part in node.parts if is_length(part)] if isinstance(node, Intersection) else []
     rest = intersection(part for part in node.parts if part not in limits) if isinstance(node, Intersection) else node
     low, high = (limits[0].low, limits[0].high) if limits else (0, None)
-    known = easy_parts(rest, low, high)
-    if known is not None:
-        return known
     try:
-        found = _loops(rest, low, high)
+        return _of_formats(rest, low, high) or _loops(rest, low, high)
     except TooComplex:
         return ()
-    return () if found is None else (found,)
+
+
+def _of_formats(node: Regex, low: int, high: int | None) -> tuple[Regex, ...]:
+    """The easy parts of a format, or those of them that are within all that stands beside it."""
+    parts = node.parts if isinstance(node, Intersection) else (node,)
+    for part in parts:
+        known = easy_parts(part, low, high)
+        if known is not None:
+            others = [other for other in parts if other is not part]
+            return tuple(easy for easy, around in known if all(_is_within(around, other) for other in others))
+    return ()
+
+
+def _is_within(part: Regex, whole: Regex) -> bool:
+    """Whether every string of ``part`` is in ``whole``; perhaps no where that is too much work."""
+    work = _Work()
+    seen = {(part, whole)}
+    todo = [(part, whole)]
+    while todo:
+        small, large = todo.pop()
+        if not work.allows(large, len(seen)) or (small.facts.nullable and not large.facts.nullable):
+            return False
+        for set_, target in transitions(small):
+            for other, into in transitions(large):
+                if set_ & other and (target, into) not in seen:
+                    seen.add((target, into))
+                    todo.append((target, into))
+                set_ = set_ - other
+            if set_:
+                return False
+    return True
 
 
 def _begins_with_repetition(node: Regex) -> bool:
@@ -68,28 +96,34 @@ def _begins_with_repetition(node: Regex) -> bool:
     return len(parts) < 2 and (isinstance(last, Empty) or (isinstance(last, Repeat) and isinstance(last.inner, Chars)))
 
 
-def _loops(node: Regex, low: int, high: int | None) -> Regex | None:
-    work = _Work()
-    prefix = _beginning(node)
-    core = node
-    for _ in prefix:
-        assert isinstance(core, Concat)
-        core = core.tail
-    if isinstance(core, Concat) and isinstance(core.head, Repeat) and isinstance(core.head.inner, Chars):
-        found = _from_head(prefix, core.head, core.head.inner.set, core.tail, low, high)
+def _loops(node: Regex, low: int, high: int | None) -> tuple[Regex, ...]:
+    """Parts ``p·s{m,n}·w`` with large ``s``, which must hold all small letters."""
+    prefix: list[Regex] = []
+    while isinstance(node, Concat) and isinstance(node.head, Chars) and len(prefix) < MAX_PREFIX:
+        prefix.append(node.head)
+        node = node.tail
+    if isinstance(node, Concat) and isinstance(node.head, Repeat) and isinstance(node.head.inner, Chars):
+        found = _from_head(prefix, node.head, node.head.inner.set, node.tail, low, high)
         if found is not None:
-            return found
-    first = CharSet(())
-    for set_, _ in work.transitions(core):
-        first = first | set_
-    for most in _LOOPS:
-        loop, ending = _loop(core, most & first, work)
-        fixed = len(prefix) + len(ending)
-        if not loop or (high is not None and high - fixed < LEAST_ROOM):
-            continue
-        repeated = repeat(chars(loop), max(0, low - fixed), None if high is None else high - fixed)
-        return concat(*prefix, repeated, *map(letter, ending))
-    return None
+            return (found,)
+    loops = [(prefix, loop)] if (loop := _loop(node, _Work())) is not None else []
+    if not any(" " in loop.set for _, loop in loops):
+        # One character on, more may follow: \S.* begins so.
+        for set_, target in transitions(node):
+            if "a" in set_ and (loop := _loop(target, _Work())) is not None and " " in loop.set:
+                loops.append(([*prefix, chars(set_)], loop))
+    written = (_written(before, loop, low, high) for before, loop in loops)
+    return tuple(part for part in written if part is not None)
+
+
+def _written(prefix: list[Regex], loop: _Loop, low: int, high: int | None) -> Regex | None:
+    fixed = len(prefix) + len(loop.ending)
+    limits = [count for count in (loop.most, None if high is None else high - fixed) if count is not None]
+    least = max(0, low - fixed)
+    if limits and min(limits) < max(LEAST_ROOM, least):
+        return None
+    repeated = repeat(chars(loop.set), least, min(limits) if limits else None)
+    return concat(*prefix, repeated, *map(letter, loop.ending))
 
 
 def _from_head(
@@ -121,33 +155,47 @@ class _Work:
     def __init__(self) -> None:
         self.left = MAX_WORK
 
-    def transitions(self, node: Regex) -> tuple[tuple[CharSet, Regex], ...]:
+    def allows(self, node: Regex, states: int) -> bool:
         self.left -= 1 + node.facts.size // 16
-        if self.left < 0:
+        return self.left >= 0 and states <= MAX_STATES
+
+    def transitions(self, node: Regex) -> tuple[tuple[CharSet, Regex], ...]:
+        if not self.allows(node, 0):
             raise TooComplex("no easy part was found in the allowed number of steps")
         return transitions(node)
 
 
-def _beginning(node: Regex) -> list[Regex]:
-    """The single characters that every string begins with."""
-    found: list[Regex] = []
-    while isinstance(node, Concat) and isinstance(node.head, Chars) and len(found) < MAX_PREFIX:
-        found.append(node.head)
-        node = node.tail
-    return found
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """``set{0,most}`` with ``ending`` behind it: a part of a language."""
+
+    set: CharSet
+    ending: str
+    most: int | None = None
 
 
-def _loop(node: Regex, loop: CharSet, work: _Work) -> tuple[CharSet, str]:
-    """Characters ``s`` of ``loop`` and a word w such that every string of ``s*`` with w behind it is in ``node``.
+def _loop(node: Regex, work: _Work) -> _Loop | None:
+    try:
+        return _largest(node, work)
+    except TooComplex:
+        return None
 
-    No characters where that takes away a small letter."""
-    while not _SMALL_LETTERS - loop:
-        ending = _ending(node, loop, work)
-        bad = loop if ending is None else _bad(node, loop, ending, work)
-        if not bad:
-            return loop, ending or ""
-        loop = loop - bad
-    return CharSet(()), ""
+
+def _largest(node: Regex, work: _Work) -> _Loop | None:
+    first = CharSet(())
+    for set_, _ in work.transitions(node):
+        first = first | set_
+    for most in _LOOPS:
+        loop = most & first
+        while not _SMALL_LETTERS - loop:
+            ending = _ending(node, loop, work)
+            if ending is None:
+                break
+            found = _judged(node, loop, ending, work)
+            if isinstance(found, _Loop):
+                return found
+            loop = loop - found
+    return None
 
 
 def _ending(node: Regex, loop: CharSet, work: _Work) -> str | None:
@@ -161,40 +209,44 @@ def _ending(node: Regex, loop: CharSet, work: _Work) -> str | None:
     return None
 
 
-def _bad(node: Regex, loop: CharSet, word: str, work: _Work) -> CharSet:
-    """Characters of ``loop`` to do without, so that ``word`` may follow everywhere; none where it may already."""
+def _judged(node: Regex, loop: CharSet, word: str, work: _Work) -> _Loop | CharSet:
+    """The longest loop after which ``word`` may come at any time; or characters of ``loop`` that must not be in it."""
     if isinstance(node, Intersection):
+        most: int | None = None
         for part in node.parts:
-            bad = _bad(part, loop, word, work)
-            if bad:
-                return bad
-        return bad
+            found = _judged(part, loop, word, work)
+            if isinstance(found, CharSet):
+                return found
+            if found.most is not None:
+                most = found.most if most is None else min(most, found.most)
+        return _Loop(loop, word, most)
     if isinstance(node, Complement) and word[-1] not in _last(node.inner):
-        return CharSet(())
+        return _Loop(loop, word)
     return _explored(node, loop, word, work)
 
 
-def _explored(node: Regex, loop: CharSet, word: str, work: _Work) -> CharSet:
-    seen = {node}
-    todo = [node]
+def _explored(node: Regex, loop: CharSet, word: str, work: _Work) -> _Loop | CharSet:
+    """As `_judged`, by the states that characters of ``loop`` lead to, the nearest first."""
     if not matches(node, word):
         return loop
-    while todo:
-        state = todo.pop()
-        outside = loop
-        for set_, target in work.transitions(state):
-            both = set_ & loop
-            outside = outside - both
-            if both and target not in seen:
-                if not matches(target, word):
-                    return both
-                if len(seen) >= MAX_STATES:
-                    raise TooComplex("no easy part was found in the allowed number of states")
-                seen.add(target)
-                todo.append(target)
-        if outside:
-            return outside
-    return outside
+    seen, near, depth = {node}, [node], 0
+    while near:
+        further: list[Regex] = []
+        for state in near:
+            if not work.allows(state, len(seen)):
+                return _Loop(loop, word, depth)
+            bad = loop
+            for set_, target in transitions(state):
+                both = set_ & loop
+                if both and (target in seen or matches(target, word)):
+                    bad = bad - both
+                    if target not in seen:
+                        seen.add(target)
+                        further.append(target)
+            if bad:
+                return bad if depth < LEAST_ROOM else _Loop(loop, word, depth)
+        near, depth = further, depth + 1
+    return _Loop(loop, word)
 
 
 @lru_cache(maxsize=4096)

@@ -22,10 +22,13 @@ from decoding import (
 )
 from decoding.formats import get, names
 from schemas.sample import EOS, matcher
+from schemas.spelling import JSON, Keywords, Tags
 
 ALL_FORMATS = [get(name) for name in names()]
-FORMATS = [fmt for fmt in ALL_FORMATS if fmt.section is None and fmt.separator]
-"""The formats in which calls stand by themselves, with white space between: answers are built from single calls."""
+JSON_FORMATS = [fmt for fmt in ALL_FORMATS if fmt.spelling == JSON]
+"""The formats in which arguments stand as JSON text."""
+FORMATS = [fmt for fmt in JSON_FORMATS if fmt.section is None and fmt.separator]
+"""Of those the ones in which calls stand by themselves with white space between: answers are built from them."""
 
 
 def wire(name: str, properties: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
@@ -88,6 +91,17 @@ def read(
     return [*itertools.chain.from_iterable(reader.feed(piece) for piece in whole), *reader.finish(reason)]
 
 
+def arguments_end(fmt: Format, calls: Sequence[tuple[str, str]]) -> list[int]:
+    """Where in these calls' text it is certain that the arguments of each are at their end."""
+    ends = []
+    for count in range(1, len(calls) + 1):
+        text = fmt.write_calls(calls[:count]).removesuffix(fmt.section.close if fmt.section else "")
+        last = len(text) - len(fmt.behind_arguments)
+        sure = {Tags: fmt.behind_arguments.split()[0:1], Keywords: [fmt.behind_arguments[:1]]}
+        ends.append(last + sum(map(len, sure.get(type(fmt.spelling), []))))
+    return ends
+
+
 def call(index: int, name: str, arguments: str) -> list[Event]:
     """The merged events of one whole call."""
     return [
@@ -102,6 +116,7 @@ __all__ = [
     "FIND",
     "FIND_ALL",
     "FORMATS",
+    "JSON_FORMATS",
     "PING",
     "TOOLS",
     "WIRE",

@@ -10,13 +10,13 @@ import pytest
 
 from decoding import CallFinished, CallStarted, Finished, Format, Reader, Text, tool_from_wire, tool_grammar
 from schemas.sample import matcher, walk
-from tests.decoding.support import ALL_FORMATS, TOOLS, accepts, call, ends_after, merged, read, wire
+from tests.decoding.support import ALL_FORMATS, TOOLS, accepts, arguments_end, call, ends_after, merged, read, wire
 
 every_format = pytest.mark.parametrize("fmt", ALL_FORMATS, ids=lambda fmt: fmt.name)
 
 PING = ("ping", "{}")
-FIND = ("find", '{"q":"} ] <tool_call> [TOOL_CALLS] <｜tool▁calls▁end｜> \\" \\\\ 日本"}')
-MANY = ("find-all_2", '{"n":12}')
+FIND = ("find", '{"q": "} ] <tool_call> [TOOL_CALLS] <｜tool▁calls▁end｜> \\" \\\\ 日本"}')
+MANY = ("find-all_2", '{"n": 12}')
 
 
 def text_before(fmt: Format, calls: list[tuple[str, str]]) -> str:
@@ -87,7 +87,13 @@ def test_first(fmt: Format) -> None:
 @every_format
 def test_wrong_calls(fmt: Format) -> None:
     grammar = tool_grammar(TOOLS, "auto", True, fmt)
-    for wrong in (("pong", "{}"), ("ping", '{"q":"x"}'), ("find", "{}"), ("find", '{"q":1}'), ("find-all_2", FIND[1])):
+    for wrong in (
+        ("pong", "{}"),
+        ("ping", '{"q":"x"}'),
+        ("find", "{}"),
+        ("find-all_2", FIND[1]),
+        ("find-all_2", '{"n":"x"}'),
+    ):
         assert not accepts(grammar, fmt.write_calls([wrong]))
         assert not accepts(grammar, fmt.write_calls([PING, wrong]))
 
@@ -103,7 +109,7 @@ def test_none(fmt: Format) -> None:
 def test_cut_by_the_budget(fmt: Format) -> None:
     """Complete calls are delivered, a cut one is not finished, no markup is content."""
     text = fmt.write_calls([PING, FIND])
-    first, second = text.index(PING[1]) + len(PING[1]), text.index(FIND[1]) + len(FIND[1])
+    first, second = arguments_end(fmt, [PING, FIND])
     for cut in range(len(text) + 1):
         reader = Reader(fmt, TOOLS)
         events = merged([*reader.feed(text[:cut]), *reader.finish("length")])

@@ -45,8 +45,9 @@ def test_names_and_get() -> None:
         ("{{ tools }} <|START_ACTION|>[", "cohere", "<|START_ACTION|>"),
         ("{{ tools }} <|start|>assistant<|channel|>analysis<|message|>", "harmony", "channels"),
         ("{{ tools }} <|somehow|>", "prompted", "warning"),
-        ("{{ tools }} <tool_call>\n<function=f>\n<parameter=p>", "prompted", "warning"),
-        ("{{ tools }} <tool_call>f\n<arg_key>k</arg_key>", "prompted", "warning"),
+        ("{{ tools }} <tool_call>\n<function=f>\n<parameter=p>", "qwen_xml", "<function="),
+        ("{{ tools }} <tool_call>f\n<arg_key>k</arg_key>", "glm", "lines of their own"),
+        ("{{ tools }} <tool_call>f<arg_key>k</arg_key><arg_value>v", "glm_47", "without line breaks"),
     ],
 )
 def test_detect(template: object, name: str, word: str) -> None:
@@ -95,3 +96,15 @@ def test_special_tokens_are_bound() -> None:
     assert bound.special == (("[TOOL_CALLS]", 7), ("[ARGS]", 9))
     found = detect(SimpleNamespace(chat_template="{{ tools }} [TOOL_CALLS] [ARGS]", added_tokens_decoder=added))
     assert found == bound
+
+
+def test_added_tokens_in_angle_brackets_are_bound() -> None:
+    """Qwen's are no special tokens to its tokenizer, but they are to the grammar engine: as text it would not allow
+    the model's own tokens, and the model would never call."""
+    added = {
+        7: SimpleNamespace(content="<tool_call>", special=False),
+        8: SimpleNamespace(content="</think>", special=False),
+        9: SimpleNamespace(content="<|im_end|>", special=True),
+    }
+    bound = bind(get("hermes"), SimpleNamespace(added_tokens_decoder=added))
+    assert bound.special == (("<tool_call>", 7), ("</think>", 8))

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from decoding import CallFinished, CallStarted, Finished, Format, Text
 from decoding.formats import get, names
-from tests.decoding.support import TOOLS, call, merged, read
+from tests.decoding.support import JSON_FORMATS, TOOLS, call, merged, read
 
 FORMAT = st.sampled_from(names()).map(get)
+JSON_FORMAT = st.sampled_from(JSON_FORMATS)
 JSON_VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -57,7 +58,7 @@ def test_split_invariance_over_any_text(data: st.DataObject) -> None:
 @given(st.data())
 def test_nothing_is_lost(data: st.DataObject) -> None:
     """Text, names and arguments stand in the model's text in this order; the rest is white space and literals."""
-    fmt = data.draw(FORMAT)
+    fmt = data.draw(JSON_FORMAT)
     text = data.draw(spiced(fmt))
     at = 0
     between = ""
@@ -75,7 +76,7 @@ def test_nothing_is_lost(data: st.DataObject) -> None:
 @given(st.data())
 def test_render_then_read_is_the_identity(data: st.DataObject) -> None:
     """Text and calls as the format writes them are read as those, markers inside strings being data."""
-    fmt = data.draw(FORMAT)
+    fmt = data.draw(JSON_FORMAT)
     chosen = data.draw(st.lists(st.sampled_from([tool.name for tool in TOOLS]), min_size=1, max_size=4))
     calls = [(name, data.draw(arguments(fmt))) for name in chosen]
     texts = ["", "Let me see.", "日本 🎈\n\n- a\n- b", "x <"] if fmt.marker_at != "answer" else [""]

@@ -47,7 +47,7 @@ if "server.compile_worker" in sys.orig_argv:
             while time.process_time() < 3: pass
         def __reduce__(self):
             return Slow, ()
-    def compile_schema(schema, *, undeclared):
+    def compile_schema(schema, *, undeclared, spelling):
         title = schema.get("title") if isinstance(schema, dict) else None
         if title == "crash": os.abort()
         if title == "sleep":
@@ -57,7 +57,7 @@ if "server.compile_worker" in sys.orig_argv:
         if title == "deep": raise RecursionError
         if title == "slow": return Slow()
         if title == "print": print("a stray line", flush=True)
-        return real(schema, undeclared=undeclared)
+        return real(schema, undeclared=undeclared, spelling=spelling)
     schemas.compile_schema = compile_schema
 """
     )
@@ -159,6 +159,14 @@ async def test_grammars_are_tried_once(compiler: Compiler) -> None:
             await compiler.try_grammar("start: nothing\n")
     symbols = compiler._metrics.registry.get_sample_value("strictcall_grammar_compile_seconds_count")
     assert symbols == 2
+
+
+@pytest.mark.anyio
+async def test_grammars_with_special_tokens_can_be_tried(compiler: Compiler) -> None:
+    """They stand in a grammar by their ids in the model's vocabulary, which the trial does not have."""
+    await compiler.try_grammar('start: <[151657]> "a" <[151658]>\n')
+    with pytest.raises(SchemaError, match="grammar engine"):
+        await compiler.try_grammar("start: <[151657]> nothing\n")
 
 
 @pytest.mark.anyio

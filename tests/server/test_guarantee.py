@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from schemas import CompiledSchema, Residue, compile_schema
+from schemas.spelling import JSON, Spelling
 from server.compiler import as_written
 from server.undeclared import undeclared_key
 from tests.server.stub import TOOLS, Stub, StubEngine, call, chunks, in_turn, say, serve
@@ -41,13 +42,17 @@ DIFFERENT = call("pick", '{"ids": [1, 2]}')
 class ResidueCompiler:
     """Compiles like the real one; a schema that speaks of uniqueItems is wider than it says."""
 
-    async def compile(self, source: Any, undeclared: Any, prepare: Any = as_written) -> CompiledSchema:
+    async def compile(
+        self, source: Any, undeclared: Any, prepare: Any = as_written, spelling: Spelling = JSON
+    ) -> CompiledSchema:
         schema = prepare(source)
         text = json.dumps(schema)
         if "uniqueItems" not in text:
-            return compile_schema(schema, undeclared=undeclared)
+            return compile_schema(schema, undeclared=undeclared, spelling=spelling)
         wider = compile_schema(
-            json.loads(text.replace("uniqueItems", "title").replace(": true", ': "x"')), undeclared=undeclared
+            json.loads(text.replace("uniqueItems", "title").replace(": true", ': "x"')),
+            undeclared=undeclared,
+            spelling=spelling,
         )
         residue = [Residue("/properties/ids", "uniqueItems", "checked after generation")]
         return replace(wider, schema=schema, residue=residue)

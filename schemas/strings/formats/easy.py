@@ -29,15 +29,16 @@ class _Part:
         if high is not None:
             room = (high - self.fixed) // self.counts
             count = room if count is None else min(count, room)
-        if count is not None and count < LEAST:
-            return None
-        return language(parse(f"^{self.pattern.replace('N', '' if count is None else str(count))}$")[0])
+        return None if count is not None and count < LEAST else self.counted("" if count is None else str(count))
+
+    def counted(self, most: str) -> Regex:
+        return language(parse(f"^{self.pattern.replace('N', most)}$")[0])
 
 
 LEAST = 8
 _LABEL = "[A-Za-z0-9]{1,N}"
 _HOST = _Part(rf"{_LABEL}(?:\.{_LABEL}){{0,3}}", 60, 4, 3)
-_EMAIL = _Part(rf"{_LABEL}(?:\.{_LABEL})?@{_LABEL}(?:\.{_LABEL}){{1,2}}", 30, 5, 4)
+_EMAIL = _Part(rf"{_LABEL}(?:\.{_LABEL})?@{_LABEL}(?:\.[A-Za-z0-9]{{2,N}}){{1,2}}", 30, 5, 4)
 _ABSOLUTE = _Part("[A-Za-z][a-z0-9]{0,N}://[A-Za-z0-9._~/-]{0,N}", None, 2, 4)
 _RELATIVE = _Part("[A-Za-z0-9._~/-]{0,N}", None, 1, 0)
 
@@ -54,14 +55,14 @@ SIZES = {84: "hostname", 554: "email", 586: "uri", 741: "iri", 1214: "uri-refere
 
 
 @lru_cache(maxsize=256)
-def easy_parts(node: Regex, low: int, high: int | None) -> tuple[Regex, ...] | None:
-    """Parts of the strings of ``low`` to ``high`` characters of a format; ``None`` where ``node``, which knows nothing
-    of lengths, is no such format."""
+def easy_parts(node: Regex, low: int, high: int | None) -> tuple[tuple[Regex, Regex], ...] | None:
+    """Parts of the strings of ``low`` to ``high`` characters of a format, each with a small expression of which it is
+    itself a part; ``None`` where ``node``, which knows nothing of lengths, is no such format."""
     name = SIZES.get(node.facts.size)
     if name is None or node != without_length(name):
         return None
-    found = (part.fitted(high) for part in _PARTS[name])
-    return tuple(part for part in found if part is not None and part.facts.shortest >= low)
+    found = ((part.fitted(high), part.counted("")) for part in _PARTS[name])
+    return tuple((part, around) for part, around in found if part is not None and part.facts.shortest >= low)
 
 
 def without_length(name: str) -> Regex:

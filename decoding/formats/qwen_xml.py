@@ -1,0 +1,34 @@
+"""Qwen's XML form: a tag for the function and a tag for each parameter, strings raw on lines of their own."""
+
+from __future__ import annotations
+
+from decoding.formats.declaration import Arguments, Format, Literal, Name, ReasoningMarks
+from decoding.formats.wording import known_form
+from schemas.spelling import Tags
+
+QWEN_XML = Format(
+    name="qwen_xml",
+    models="Qwen3-Coder, Qwen3.5 and later",
+    marker="<tool_call>",
+    call=(
+        Literal("<tool_call>\n<function="),
+        Name(),
+        Literal(">\n"),
+        Arguments(
+            Tags(
+                key_open="<parameter=",
+                to_string=">\n",
+                to_other=">\n",
+                close="\n</parameter>",
+                after="\n",
+                python_words=True,
+            )
+        ),
+        Literal("</function>\n</tool_call>"),
+    ),
+    reasoning=ReasoningMarks("<think>", "</think>"),
+    text_separator="\n\n",
+    wording=known_form(
+        "<tool_call>\n<function=NAME>\n<parameter=PARAMETER>\nVALUE\n</parameter>\n</function>\n</tool_call>"
+    ),
+)
