@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from decoding.formats import Format, Opening
-from decoding.lark import SPACE, lark, nested, regex, spelled, without
+from decoding.lark import FEW_SPACES, SPACE, lark, nested, regex, spelled, without
 from decoding.reasoning import ReasoningMode
 from decoding.tools import Mode
 
@@ -145,5 +145,5 @@ def _reasoning(form: Format, mode: ReasoningMode) -> str:
         opened = f"({spelled(form.special, marks.open)}){'?' if mode == 'open' else ''}"
         thought = without("(?s:.+)", [f"(?s:.*){close}(?s:.*)"])
         return f"reasoning: {opened} THOUGHT? {spelled(form.special, marks.close)}\nTHOUGHT: {thought}"
-    opened = f"{SPACE}{regex(marks.open)}" if mode == "optional" else ""
+    opened = f"{FEW_SPACES}{regex(marks.open)}" if mode == "optional" else ""
     return f"reasoning[lazy]: /{opened}(?s:.*){close}/"

@@ -10,6 +10,10 @@ SPACE = r"[ \t\r\n]*"
 """A regular expression of what the reader takes for white space."""
 
 
+FEW_SPACES = r"[ \t\r\n]{0,4}"
+"""The same where a model may write some: never without bounds, models loop in it."""
+
+
 def lark(text: str) -> str:
     """A Lark string of exactly this text."""
     return json.dumps(text, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
@@ -36,12 +36,10 @@ def mode_of(fmt: Format, prompt_end: str, template: str, template_kwargs: Mappin
     return "optional" if marks.open in template and not closed and not off else "none"
 
 
-def has_special_marks(fmt: Format, mode: ReasoningMode) -> bool:
-    """Whether an answer without calls has marks in it, around text or reasoning, that are special tokens."""
-    if fmt.channels:
-        return bool(fmt.special)
-    marks = [fmt.text] if fmt.text else []
-    texts = [mark for each in marks for mark in (each.open, each.close)]
-    if fmt.reasoning and mode != "none":
+def has_unseen_marks(fmt: Format, mode: ReasoningMode, special_ids: Collection[int]) -> bool:
+    """Whether an answer without calls has marks in it, around text or reasoning, that are among the tokenizer's special
+    tokens: without a grammar these are left out of the text, and the reader would not see them."""
+    texts = [fmt.text.open, fmt.text.close] if fmt.text else []
+    if fmt.reasoning and (mode != "none" or fmt.channels):
         texts += [fmt.reasoning.open, fmt.reasoning.close]
-    return any(token in text for token, _ in fmt.special for text in texts)
+    return any(token in text and number in special_ids for token, number in fmt.special for text in texts)

@@ -1,4 +1,4 @@
-"""Recorded raw outputs of real models through our reader and grammars: ``python -m loadtest.formats --recorded``.
+"""The call formats on recorded outputs (``python -m loadtest.formats --recorded``) and random ones (``--random N``).
 
 The recordings are those of the installed package canitoolcall: raw text, tools offered, expected parse. For each one
 whose format is declared here, the reader has to give the expected calls, content and reasoning, fed whole, character
@@ -9,6 +9,7 @@ the text when its calls are valid against their schemas. A mismatch is explained
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -255,10 +256,8 @@ def report(outcomes: Sequence[Outcome]) -> tuple[str, list[str]]:
     return "\n".join(lines), unexplained
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m loadtest.formats", description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--recorded", action="store_true", required=True, help="run canitoolcall's recordings")
-    parser.parse_args(arguments)
+def recorded() -> int:
+    """Runs every recording, prints the table and the explanations; 1 when something is unexplained."""
     outcomes = [judge(recording, family) for recording, family in recordings()]
     table, unexplained = report(outcomes)
     print(table)
@@ -266,6 +265,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\n{title}:", *(f"{name}: {reason}" for name, reason in known.items()), sep="\n  ")
     print(f"\nunexplained: {len(unexplained)}", *unexplained, sep="\n  ")
     return 1 if unexplained else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m loadtest.formats", description=__doc__.split("\n", 1)[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--recorded", action="store_true", help="run canitoolcall's recordings")
+    what.add_argument(
+        "--random", type=int, metavar="N", help="N answers in every format from a model of random weights, real engine"
+    )
+    chosen = parser.parse_args(arguments)
+    if chosen.recorded:
+        return recorded()
+    from loadtest.random_answers import run  # imports the server
+
+    return asyncio.run(run(chosen.random))
 
 
 if __name__ == "__main__":

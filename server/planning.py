@@ -11,7 +11,7 @@ from typing import Any, Literal
 from decoding import formats
 from decoding.formats import Format
 from decoding.grammar import json_grammar, offered_tools, tool_grammar
-from decoding.reasoning import ReasoningMode, has_special_marks, mode_of
+from decoding.reasoning import ReasoningMode, has_unseen_marks, mode_of
 from decoding.rendering import render_prompt
 from decoding.tools import NO_ARGUMENTS_AS_SHOWN, Tool, ToolChoice, argument_schema
 from schemas import CompiledSchema, SchemaError
@@ -47,6 +47,7 @@ class Planner:
         self._threads = ThreadPoolExecutor(_RENDER_THREADS, thread_name_prefix="render")
         vocabulary: dict[str, int] = engine.tokenizer.get_vocab()
         self._vocabulary = len(vocabulary)
+        self._special_ids = frozenset(getattr(engine.tokenizer, "all_special_ids", ()))
         self._longest_token = max(map(len, vocabulary))
 
     @property
@@ -132,7 +133,7 @@ class Planner:
         # Where no call is allowed but calls are known from the conversation, the grammar keeps their markup out.
         # Without a grammar special tokens are no part of the text: where an answer has such marks, it needs one.
         known = bool(tools) or any("tool_calls" in message for message in ask.messages)
-        marked = has_special_marks(self._fmt, reasoning)
+        marked = has_unseen_marks(self._fmt, reasoning, self._special_ids)
         if chosen or (answer is None and (known or marked)) or (answer is not None and (reasoning != "none" or marked)):
             built = tool_grammar(chosen, choice, ask.parallel, self._fmt, reasoning, response=answer)
             grammar = built.cfg.definition

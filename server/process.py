@@ -78,7 +78,7 @@ def run(settings: Settings) -> int:
         return 1
     marker = _mark_children()
     guard = _start_reaper(marker)
-    _engine_environment(settings)
+    set_engine_environment(settings)
     output = ConsoleOutput(echo=settings.log_level == "debug")
     configure(output.stream, settings.log_level)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -281,7 +281,7 @@ def _start_reaper(marker: str) -> subprocess.Popen[bytes]:
     )
 
 
-def _engine_environment(settings: Settings) -> None:
+def set_engine_environment(settings: Settings) -> None:
     """Settings that vLLM and its libraries read from the environment; what the user set stays."""
     for name, value in {
         "VLLM_LOGGING_LEVEL": "DEBUG" if settings.log_level == "debug" else "INFO",

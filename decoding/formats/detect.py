@@ -214,16 +214,20 @@ def explain(tokenizer: Any) -> Detection:
 
 
 def bind(fmt: Format, tokenizer: Any) -> Format:
-    """The format with the ids of those of its literals that are special tokens of this tokenizer: the grammar has to
-    name them by id, because a special token is no text to it."""
-    texts = fmt.fixed_texts
+    """The format with the ids of those of its texts that are special tokens of this tokenizer: the grammar has to name
+    them by id, because a special token is no text to it."""
     added = getattr(tokenizer, "added_tokens_decoder", {})
     special = tuple(
         (token.content, number)
         for number, token in sorted(added.items())
-        if token.special and any(token.content in text for text in texts)
+        if _special_to_the_grammar(token) and any(token.content in text for text in fmt.fixed_texts)
     )
     return replace(fmt, special=special)
+
+
+def _special_to_the_grammar(token: Any) -> bool:
+    """llguidance takes every added token in angle brackets for a special one, whatever the tokenizer says of it."""
+    return bool(token.special) or (token.content.startswith("<") and token.content.endswith(">"))
 
 
 def _template(tokenizer: Any) -> str:

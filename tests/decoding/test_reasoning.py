@@ -8,7 +8,7 @@ import pytest
 
 from decoding import Event, Finished, Format, Reasoning, Text, tool_grammar
 from decoding.formats import get
-from decoding.reasoning import ReasoningMode, has_special_marks, mode_of
+from decoding.reasoning import ReasoningMode, has_unseen_marks, mode_of
 from tests.decoding.support import ALL_FORMATS, TOOLS, accepts, call, merged, read
 
 REASONING = [fmt for fmt in ALL_FORMATS if fmt.reasoning]
@@ -87,8 +87,11 @@ def test_reasoning_where_the_format_has_none() -> None:
 
 def test_answers_with_special_marks_need_a_grammar() -> None:
     mistral = replace(get("mistral"), special=(("[THINK]", 7), ("[/THINK]", 8)))
-    assert has_special_marks(mistral, "optional")
-    assert not has_special_marks(mistral, "none")
-    assert not has_special_marks(get("mistral"), "open")
+    assert has_unseen_marks(mistral, "optional", {7, 8})
+    assert not has_unseen_marks(mistral, "optional", {9})
+    assert not has_unseen_marks(mistral, "none", {7, 8})
+    assert not has_unseen_marks(get("mistral"), "open", {7, 8})
     cohere = replace(get("cohere"), special=(("<|START_RESPONSE|>", 7),))
-    assert has_special_marks(cohere, "none")
+    assert has_unseen_marks(cohere, "none", {7})
+    harmony = replace(get("harmony"), special=(("<|channel|>", 7),))
+    assert has_unseen_marks(harmony, "none", {7})

@@ -162,6 +162,14 @@ async def test_grammars_are_tried_once(compiler: Compiler) -> None:
 
 
 @pytest.mark.anyio
+async def test_grammars_with_special_tokens_can_be_tried(compiler: Compiler) -> None:
+    """They stand in a grammar by their ids in the model's vocabulary, which the trial does not have."""
+    await compiler.try_grammar('start: <[151657]> "a" <[151658]>\n')
+    with pytest.raises(SchemaError, match="grammar engine"):
+        await compiler.try_grammar("start: <[151657]> nothing\n")
+
+
+@pytest.mark.anyio
 async def test_closing_leaves_no_process() -> None:
     compiler = Compiler(Metrics(), workers=1)
     await compiler.compile(GOOD, "forbid")

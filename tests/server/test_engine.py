@@ -78,10 +78,10 @@ class Bench:
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
     pytest.importorskip("vllm", reason="needs vLLM")
-    from server.process import _engine_environment
+    from server.process import set_engine_environment
     from server.settings import Settings
 
-    _engine_environment(Settings())
+    set_engine_environment(Settings())
     # Threads that are bound to a core wait for each other when others use the machine too.
     os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
     os.environ.setdefault("OMP_NUM_THREADS", "1")

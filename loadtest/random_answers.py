@@ -1,0 +1,217 @@
+"""Random answers in every call format, through the whole server and the real engine, judged one by one.
+
+Requests go to the server's own application in this process, one for each format over one engine. The model's weights
+are random (``loadtest.random_model``) and its temperature is 2; the marks of the format at hand are biased, so that
+calls and reasoning are begun and ended often enough.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+
+from decoding.formats import Format, get, names
+from loadtest.random_model import marks_of, random_engine
+from loadtest.validity import argument_faults
+from server.app import create_app
+from server.engine_client import EngineClient
+from server.settings import Settings
+
+BIAS = 22.0
+MAX_TOKENS = 120
+ANSWERS_AT_ONCE = 50
+
+
+def _tool(name: str, properties: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties, "required": list(required)}
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+TOOLS = [
+    {"type": "function", "function": {"name": "ping"}},
+    _tool("find", {"q": {"type": "string", "maxLength": 9}, "unit": {"enum": ["a", "b\n"]}}, ["q"]),
+    _tool(
+        "find_all", {"n": {"type": "integer", "minimum": 0, "maximum": 40}, "on": {"type": ["boolean", "null"]}}, ["n"]
+    ),
+    _tool(
+        "set-tags", {"tags": {"type": "array", "items": {"type": "string", "maxLength": 4}, "maxItems": 2}}, ["tags"]
+    ),
+]
+SCHEMAS = {tool["function"]["name"]: tool["function"].get("parameters") for tool in TOOLS}
+CHOICES: tuple[Any, ...] = (
+    "auto",
+    "required",
+    "none",
+    {"type": "function", "function": {"name": "find"}},
+    {
+        "type": "allowed_tools",
+        "allowed_tools": {"mode": "required", "tools": [{"type": "function", "function": {"name": "ping"}}]},
+    },
+)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What the answers of one format came to."""
+
+    answers: int = 0
+    calls: int = 0
+    reasoned: int = 0
+    cut: int = 0
+    faults: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, streamed or not. ``calls`` are name and arguments of complete calls."""
+
+    calls: tuple[tuple[str, str], ...]
+    content: str
+    reasoning: str
+    reason: str
+
+
+async def tally(engine: EngineClient, name: str, answers: int, seed: int = 0) -> Tally:
+    """Ask for that many answers in the format ``name`` and judge them."""
+    app = create_app(Settings(tool_format=name), engine)
+    rng = random.Random(f"{name} {seed}")
+    bias = _biases(get(name), engine.tokenizer)
+    found = Tally()
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://server", timeout=None) as client:
+        bodies = _bodies(get(name), rng, answers)
+        while group := list(itertools.islice(bodies, ANSWERS_AT_ONCE)):
+            async with asyncio.TaskGroup() as tasks:
+                asked = [tasks.create_task(_ask(client, body | {"logit_bias": bias})) for body in group]
+            for body, task in zip(group, asked, strict=True):
+                _judge(get(name), body, task.result(), found)
+    violations = app.state.serving.metrics.registry.get_sample_value("strictcall_guarantee_violations_total")
+    if violations:
+        found.faults.append(f"{violations:.0f} answers were caught by the check behind the grammar")
+    await app.state.serving.close()
+    return found
+
+
+def _biases(fmt: Format, tokenizer: Any) -> dict[str, float]:
+    marks = [mark for kind in marks_of(fmt) for mark in kind]
+    ids = [tokenizer.eos_token_id, *(tokenizer.convert_tokens_to_ids(mark) for mark in marks)]
+    return {str(number): BIAS for number in ids}
+
+
+def _bodies(fmt: Format, rng: random.Random, answers: int) -> Iterator[dict[str, Any]]:
+    """Every choice, streamed and not, with parallel calls and not, reasoning in every way that there is."""
+    begins = ["", "", fmt.reasoning.open + "\n"] if fmt.reasoning and not fmt.channels else [""]
+    ways = itertools.cycle(itertools.product(CHOICES, (True, False), (True, False), begins))
+    for way in itertools.islice(ways, answers):
+        choice, stream, parallel, begin = way
+        yield {
+            "model": "random",
+            "messages": [{"role": "user", "content": f"Say {rng.random()}."}],
+            "tools": TOOLS,
+            "tool_choice": choice,
+            "parallel_tool_calls": parallel,
+            "stream": stream,
+            "temperature": 2,
+            "max_tokens": MAX_TOKENS,
+            "seed": rng.randrange(2**31),
+            "chat_template_kwargs": {"begin": begin},
+        }
+
+
+async def _ask(client: httpx2.AsyncClient, body: dict[str, Any]) -> Answer | str:
+    """The answer, or what went wrong."""
+    response = await client.post("/v1/chat/completions", json=body)
+    if response.status_code != 200:
+        return f"{response.status_code}: {response.text[:300]}"
+    if not body["stream"]:
+        choice = response.json()["choices"][0]
+        message = choice["message"]
+        calls = [(c["function"]["name"], c["function"]["arguments"]) for c in message.get("tool_calls", ())]
+        reasoning = message.get("reasoning_content", "")
+        return Answer(tuple(calls), message["content"] or "", reasoning, choice["finish_reason"])
+    return _joined([json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: {")])
+
+
+def _joined(frames: Sequence[dict[str, Any]]) -> Answer | str:
+    names: dict[int, str] = {}
+    arguments: dict[int, str] = {}
+    text: Counter[str] = Counter()
+    parts: dict[str, str] = {"content": "", "reasoning_content": ""}
+    reason = ""
+    for frame in frames:
+        if "error" in frame:
+            return f"a fault in the stream: {frame['error']}"
+        choice = frame["choices"][0]
+        reason = choice["finish_reason"] or reason
+        for part in parts:
+            parts[part] += choice["delta"].get(part) or ""
+        for call in choice["delta"].get("tool_calls", ()):
+            index = call["index"]
+            names.setdefault(index, call["function"].get("name"))
+            arguments[index] = arguments.get(index, "") + call["function"]["arguments"]
+            text[str(index)] += 1
+    calls = [(names[index], arguments[index]) for index in sorted(names)]
+    if reason == "length" and calls and argument_faults(calls[-1][1], SCHEMAS[calls[-1][0]]):
+        calls.pop()  # cut
+    return Answer(tuple(calls), parts["content"], parts["reasoning_content"], reason)
+
+
+def _judge(fmt: Format, body: dict[str, Any], answer: Answer | str, found: Tally) -> None:
+    found.answers += 1
+    if isinstance(answer, str):
+        found.faults.append(answer)
+        return
+    found.calls += len(answer.calls)
+    found.reasoned += bool(answer.reasoning)
+    found.cut += answer.reason == "length"
+    found.faults += [f"{fault}: {answer}, {body['tool_choice']}" for fault in faults_of(fmt, body, answer)]
+
+
+def faults_of(fmt: Format, body: dict[str, Any], answer: Answer) -> Iterator[str]:
+    choice = body["tool_choice"]
+    allowed = set(SCHEMAS)
+    if isinstance(choice, dict):
+        allowed = {"find"} if choice["type"] == "function" else {"ping"}
+    for name, arguments in answer.calls:
+        if name not in allowed:
+            yield f"{name!r} is not on offer"
+        else:
+            yield from argument_faults(arguments, SCHEMAS[name])
+    single = not body["parallel_tool_calls"] or (isinstance(choice, dict) and choice["type"] == "function")
+    if choice == "none" and answer.calls:
+        yield "a call under none"
+    if single and len(answer.calls) > 1:
+        yield "more than one call"
+    if answer.reason not in ("stop", "length", "tool_calls"):
+        yield f"finish_reason {answer.reason!r}"
+    if answer.reason != "length" and (answer.reason == "tool_calls") != bool(answer.calls):
+        yield f"finish_reason {answer.reason!r} with {len(answer.calls)} calls"
+    if answer.reason == "stop" and choice not in ("auto", "none"):
+        yield "no call where one is required"
+    if choice not in ("auto", "none") and answer.content:
+        yield "text where calls are required"
+    special, _ = marks_of(fmt)
+    if any(mark in answer.content for mark in special):
+        yield "a mark in the text"
+
+
+async def run(answers: int) -> int:
+    """So many answers of every format; prints a table and the faults. 1 when there is any."""
+    faults = 0
+    print("| format | answers | complete calls | with reasoning | cut by the budget | faults |")
+    print("|---|---|---|---|---|---|")
+    async with random_engine() as engine:
+        for name in names():
+            found = await tally(engine, name, answers)
+            faults += len(found.faults)
+            figures = [found.answers, found.calls, found.reasoned, found.cut, len(found.faults)]
+            print(f"| `{name}` | {' | '.join(map(str, figures))} |", *found.faults[:5], sep="\n  ", flush=True)
+    return 1 if faults else 0

@@ -1,0 +1,101 @@
+"""A tiny model of random weights with the tokens of every call format, and the real engine with it.
+
+Two layers over the embedded model's vocabulary, to which every family's marks are added as its own tokenizers have
+them: marks in ``<|…|>``, ``<｜…｜>`` and ``[…]`` as special tokens, tags as added tokens that are text. Sampled at
+temperature 2 it writes whatever a grammar lets it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from decoding.formats import Format, get, names
+from server.embedded import default_cache_dir, prepare
+from server.process import set_engine_environment
+from server.settings import Settings
+
+if TYPE_CHECKING:
+    from server.engine import VllmEngine
+
+SPECIAL = re.compile(r"<\|[^|<>]+\|>|<｜[^｜]+｜>|\[/?[A-Z_]+\]")
+TEXTUAL = re.compile(r"</?[a-z_]+>")
+#: Knows no tools, so that they are explained in the prompt; ``begin`` stands for what a family's template writes last.
+#: The comment has every mark that opens reasoning: the model may open it unless the prompt says otherwise.
+TEMPLATE = """{# MARKS #}{% for m in messages %}<|im_start|>{{ m.role }}
+{{ m.content }}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{{ begin or '' }}{% endif %}"""
+
+
+def marks_of(fmt: Format) -> tuple[list[str], list[str]]:
+    """The marks in a format's texts: those that become special tokens, and those that are text."""
+    texts = fmt.fixed_texts
+    return (
+        sorted({mark for text in texts for mark in SPECIAL.findall(text)}),
+        sorted({mark for text in texts for mark in TEXTUAL.findall(text)}),
+    )
+
+
+def make(folder: Path, base: Path) -> Path:
+    """Write the model into the existing ``folder``. ``base`` is the folder of the embedded model, for its tokenizer."""
+    import torch
+    from tokenizers import AddedToken
+    from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
+
+    tokenizer: Any = AutoTokenizer.from_pretrained(base)
+    formats = [get(name) for name in names()]
+    marks = [marks_of(fmt) for fmt in formats]
+    special = sorted({mark for each, _ in marks for mark in each})
+    textual = sorted({mark for _, each in marks for mark in each})
+    tokenizer.add_tokens([AddedToken(mark, special=True, normalized=False) for mark in special], special_tokens=True)
+    tokenizer.add_tokens([AddedToken(mark, special=False, normalized=False) for mark in textual])
+    opens = [fmt.reasoning.open for fmt in formats if fmt.reasoning]
+    tokenizer.chat_template = TEMPLATE.replace("MARKS", " ".join(opens))
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(7)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=128,
+        intermediate_size=256,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        head_dim=64,
+        max_position_embeddings=4096,
+        bos_token_id=tokenizer.bos_token_id,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.eos_token_id,
+        tie_word_embeddings=True,
+    )
+    LlamaForCausalLM(config).to(torch.bfloat16).save_pretrained(folder)
+    # gpt-oss's models end an answer with the token that ends a call, too.
+    ends = [tokenizer.eos_token_id, tokenizer.convert_tokens_to_ids("<|call|>")]
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
+    return folder
+
+
+@asynccontextmanager
+async def random_engine() -> AsyncIterator[VllmEngine]:
+    """The engine with such a model, made in a temporary folder. Raises EmbeddedModelError where its tokenizer is not to
+    be had, and the engine's errors."""
+    set_engine_environment(Settings())
+    # Threads that are bound to a core wait for each other when others use the machine too.
+    os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    from server.engine import VllmEngine  # seconds to import, and the environment has to be set before
+
+    with tempfile.TemporaryDirectory() as folder:
+        make(Path(folder), prepare(default_cache_dir(), print))
+        extra = ("--kv-cache-memory-bytes=200000000",)
+        engine = await VllmEngine.start(folder, ["random"], max_model_len=1536, extra=extra)
+        try:
+            yield engine
+        finally:
+            await engine.shutdown()
