@@ -76,3 +76,25 @@ KIMI = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for m 
 SULKY = "{{ raise_exception('no') }}"
 
 ALL = {"plain": PLAIN, "strict": STRICT, "hermes": HERMES, "items": ITEMS, "strings": STRINGS}
+
+# Calls as tags, values as Python writes them: like Qwen3-Coder.
+QWEN_XML = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for m in messages %}<|{{ m.role }}|>\
+{{ m.content }}{% for c in m.tool_calls or [] %}{% if loop.first and m.content %}{{ '\\n\\n' }}{% endif %}\
+{% if not loop.first %}{{ '\\n' }}{% endif %}{{ '<tool_call>\\n<function=' + c.function.name + '>\\n' }}\
+{% for key, value in c.function.arguments.items() %}{{ '<parameter=' + key + '>\\n' }}\
+{{ value | tojson if value is mapping or (value is sequence and value is not string) else value | string }}\
+{{ '\\n</parameter>\\n' }}{% endfor %}{{ '</function>\\n</tool_call>' }}{% endfor %}<|end|>{% endfor %}"""
+
+# Pairs of keys and values: like GLM-4.7.
+GLM = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for m in messages %}<|{{ m.role }}|>\
+{{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>{{ c.function.name }}\
+{% for key, value in c.function.arguments.items() %}<arg_key>{{ key }}</arg_key><arg_value>\
+{{ value | tojson if value is not string else value }}</arg_value>{% endfor %}</tool_call>{% endfor %}<|end|>\
+{% endfor %}"""
+
+# Bare names, strings between quotes of their own: like Gemma.
+GEMMA = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for m in messages %}<|{{ m.role }}|>\
+{{ m.content }}{% for c in m.tool_calls or [] %}<|tool_call>call:{{ c.function.name }}{{ '{' }}\
+{% for key, value in c.function.arguments.items() %}{{ ',' if not loop.first }}{{ key }}:\
+{{ '<|"|>' + value + '<|"|>' if value is string else value | tojson }}{% endfor %}{{ '}' }}<tool_call|>{% endfor %}\
+<|end|>{% endfor %}"""
