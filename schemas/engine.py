@@ -15,7 +15,7 @@ in the middle. Fuel is what one step may cost: a million is about 70 ms."""
 
 SLICES = (
     r"[a-z]{1,8}",
-    r"[a-zA-Z0-9]{1,10}",
+    r"[a-zA-Z0-9]{1,12}",
     r"[ a-zA-Z0-9]{1,12}",
     r"[ !#-\[\]-~]{1,30}",
     r'[^"\\\x00-\x1F\x7F]{1,30}',

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TypeAlias
 
-from schemas.strings.charset import CharSet
+from schemas.strings.charset import ANY, CharSet
 from schemas.strings.nodes import Chars, Complement, Concat, Empty, Intersection, Nothing, Regex, Repeat, Union, pieces
 from schemas.strings.quoting import char_class, spelling
-from schemas.strings.regex import ALL
+from schemas.strings.regex import ALL, chars, is_length, repeat
 
 Spell: TypeAlias = Callable[[CharSet], tuple[str, ...]]
 """The spellings of one character of a set, as regular expressions."""
@@ -89,6 +89,41 @@ def _regex(node: Regex, spell: Spell) -> str:
     return ""
 
 
+def _narrowed(parts: tuple[Regex, ...]) -> list[Regex]:
+    """The parts of an intersection, with a bound of the length over those characters only that the others have.
+
+    The same language, and half the work for the lexer: it need not follow each escape through the count.
+    """
+    letters = ANY
+    for part in parts:
+        if not is_length(part):
+            letters = letters & _alphabet(part)
+    if letters == ANY or not letters:
+        return list(parts)
+    return [repeat(chars(letters), part.low, part.high) if is_length(part) else part for part in parts]
+
+
+@lru_cache(maxsize=4096)
+def _alphabet(node: Regex) -> CharSet:
+    """The characters of the strings of ``node``, perhaps more."""
+    match node:
+        case Chars():
+            return node.set
+        case Repeat():
+            return _alphabet(node.inner)
+        case Concat() | Union():
+            found = CharSet(())
+            for part in pieces(node) if isinstance(node, Concat) else node.parts:
+                found = found | _alphabet(part)
+            return found
+        case Intersection():
+            found = ANY
+            for part in node.parts:
+                found = found & _alphabet(part)
+            return found
+    return CharSet(()) if isinstance(node, Empty) else ANY
+
+
 def _spellings(node: Regex, spell: Spell) -> tuple[str, ...]:
     return spell(node.set) if isinstance(node, Chars) else ()
 
@@ -115,7 +150,7 @@ def _expression(node: Regex, spell: Spell) -> str:
         case Union():
             return f"( {' | '.join(_expression(part, spell) for part in node.parts)} )"
         case Intersection():
-            positive = [_expression(part, spell) for part in node.parts if not isinstance(part, Complement)]
+            positive = [_expression(part, spell) for part in _narrowed(node.parts) if not isinstance(part, Complement)]
             negative = [f"~{_expression(part.inner, spell)}" for part in node.parts if isinstance(part, Complement)]
             return f"( {' & '.join([*(positive or [_expression(ALL, spell)]), *negative])} )"
         case Complement():

@@ -124,3 +124,19 @@ def test_terminals_are_the_same_in_any_order_of_building() -> None:
     one, two, three = (Language.pattern(text) for text in ("^a", "b$", "c"))
     assert ((one | two) & three).terminal() == (three & (two | one)).terminal()
     assert Language.literals(["b", "a"]).terminal() == Language.literals(["a", "b", "a"]).terminal()
+
+
+def test_a_length_beside_a_pattern_counts_the_pattern_s_characters() -> None:
+    language = Language.pattern("^[a-z]+(?:-[a-z]+)*$") & Language.length(3, 9)
+    text = language.terminal()
+    assert "[\\x2da-z]{3,9}" in text
+    assert "u(?:" not in text  # no escapes
+    start = matcher(text)
+    assert [accepts(start, f'"{word}"') for word in ("ab", "a-b", "abc-def-g", "abc-def-gh", "ab--cd", "é-b")] == [
+        False,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
