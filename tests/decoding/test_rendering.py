@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from decoding import RenderError, ToolChoice, render_prompt, render_text
+from decoding import RenderError, ToolChoice, render_prompt, render_text, tool_from_wire
 from decoding.formats import Format, get
 from decoding.template import abilities
 from tests.decoding import templates
@@ -251,11 +251,18 @@ def test_an_unknown_role() -> None:
         render_text(tokenizer("plain"), PROMPTED, [{"role": "narrator", "content": "x"}])
 
 
-def test_the_declaration_is_shown_as_sent() -> None:
-    """strict and other members of a tool do no harm (e7), and parameters are not the narrowed ones."""
-    prompt = text_of("hermes", HERMES, [user("x")])
-    assert json.dumps(WIRE[1]["function"]["parameters"]) in prompt
-    assert "maxProperties" not in prompt
+@pytest.mark.parametrize("strict", [True, False, None])
+def test_the_declaration_is_shown_as_sent(strict: bool | None) -> None:
+    """e7: ``strict`` is taken in every place and never in the prompt's way; parameters are not the narrowed ones."""
+    marked = [{**tool, "function": {**tool["function"], "strict": strict}, "strict": strict} for tool in WIRE]
+    tools = [tool_from_wire(tool) for tool in marked]
+    assert [tool.strict for tool in tools] == [strict] * len(tools)
+    for name, fmt in (("hermes", HERMES), ("plain", PROMPTED), ("items", HERMES), ("strings", HERMES)):
+        prompt = render_text(tokenizer(name), fmt, [user("x")], tools, AUTO)
+        assert prompt == text_of(name, fmt, [user("x")])
+        assert "strict" not in prompt
+        assert "maxProperties" not in prompt
+    assert json.dumps(WIRE[1]["function"]["parameters"]) in text_of("hermes", HERMES, [user("x")])
 
 
 OWN = [
