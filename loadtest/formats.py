@@ -1,4 +1,5 @@
-"""The call formats on recorded outputs (``python -m loadtest.formats --recorded``) and random ones (``--random N``).
+"""The call formats on recorded outputs (``python -m loadtest.formats --recorded``) and random ones (``--random N``),
+and how their prompts keep their beginning (``--prefix``).
 
 The recordings are those of the installed package canitoolcall: raw text, tools offered, expected parse. For each one
 whose format is declared here, the reader has to give the expected calls, content and reasoning, fed whole, character
@@ -274,12 +275,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what.add_argument(
         "--random", type=int, metavar="N", help="N answers in every format from a model of random weights, real engine"
     )
+    what.add_argument("--prefix", action="store_true", help="cached tokens over a tool loop on the embedded model")
     chosen = parser.parse_args(arguments)
     if chosen.recorded:
         return recorded()
-    from loadtest.random_answers import run  # imports the server
+    from loadtest import prefix, random_answers  # they import the server
 
-    return asyncio.run(run(chosen.random))
+    return asyncio.run(prefix.run() if chosen.prefix else random_answers.run(chosen.random))
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ from schemas.compiled import Residue
 from schemas.errors import TooComplex
 from schemas.formula import And, Formula, Has, Member, Or, Unknown, conjunction
 from schemas.goals import ANYTHING, NOTHING, GoalId, Goals
+from schemas.numbers import NumberSet
 from schemas.objects import ObjectState
 from schemas.reading import Kind, Reader
 from schemas.scalars import Scalars
 from schemas.shapes import ArrayShape, ObjectShape
-from schemas.solving import TooManyCases, cases, reduce
+from schemas.solving import TooManyCases, cases
 from schemas.stringset import StringSet
 from schemas.unions import bearable, declared_once
 
@@ -33,6 +34,7 @@ class Algebra:
         itself = proxy(self)
         self.reader = Reader(goals, lambda kind, left, right: itself._clash(kind, left, right))
         self._empty: dict[GoalId, bool] = {}
+        self._contained: dict[tuple[GoalId, GoalId], bool] = {}
         self._asking: set[GoalId] = set()
         self._depth = 0
         self._arrays: dict[GoalId, tuple[ArrayShape, ...]] = {}
@@ -55,7 +57,7 @@ class Algebra:
         self._depth += 1
         try:
             empty = (
-                scalars_empty(self.reader.scalars(goal))
+                self._no_scalar(goal)
                 and not self._satisfiable(self.reader.formula(goal, "array"), "array")
                 and not self._satisfiable(self.reader.formula(goal, "object"), "object")
             )
@@ -64,6 +66,24 @@ class Algebra:
             self._asking.discard(goal)
         self._empty[goal] = empty
         return empty
+
+    def _no_scalar(self, goal: GoalId) -> bool:
+        """Whether no null, boolean, number or string satisfies ``goal``. For a conjunction, most often asked, one kind
+        of value after the other, the cheap ones first."""
+        entry = self.goals[goal]
+        if entry.kind != "and":
+            return scalars_empty(self.reader.scalars(goal))
+        parts = [self.reader.scalars(part) for part in entry.parts]
+        if all(part.null for part in parts) or all(part.true for part in parts) or all(part.false for part in parts):
+            return False
+        strings, numbers = StringSet.ALL, NumberSet.ALL
+        for part in parts:
+            strings = strings & part.strings.upper
+        if not strings_empty(strings):
+            return False
+        for part in parts:
+            numbers = numbers & part.numbers.upper
+        return numbers_empty(numbers)
 
     def disjoint(self, left: GoalId, right: GoalId) -> bool:
         return self.is_empty(self.goals.conjunction((left, right)))
@@ -78,12 +98,19 @@ class Algebra:
             return True
         if outer == NOTHING or inner == ANYTHING:
             return False
+        known = self._contained.get((outer, inner))
+        if known is not None:
+            return known
         entry = self.goals[inner]
         if entry.kind == "and" and outer in entry.parts:
             return True
         if not (self.reader.is_scalar(outer) or self.reader.is_scalar(inner)):
             return False
-        return self.is_empty(self.goals.conjunction((inner, self.goals.negate(outer))))
+        rest = self.goals.conjunction((inner, self.goals.negate(outer)))
+        answer = self.is_empty(rest)
+        if rest in self._empty:  # else it was not the time to look closely
+            self._contained[outer, inner] = answer
+        return answer
 
     def _satisfiable(self, formula: Formula, kind: Kind) -> bool:
         if isinstance(formula, bool):
@@ -195,13 +222,18 @@ def strings_empty(strings: StringSet) -> bool:
         return False
 
 
-def scalars_empty(scalars: Scalars) -> bool:
-    if scalars.null or scalars.false or scalars.true or not strings_empty(scalars.strings.upper):
-        return False
+def numbers_empty(numbers: NumberSet) -> bool:
+    """As :func:`strings_empty`, for numbers."""
     try:
-        return scalars.numbers.upper.is_empty()
+        return numbers.is_empty()
     except TooComplex:
         return False
 
 
-__all__ = ["MAX_CASES", "Algebra", "reduce", "scalars_empty", "strings_empty"]
+def scalars_empty(scalars: Scalars) -> bool:
+    if scalars.null or scalars.false or scalars.true or not strings_empty(scalars.strings.upper):
+        return False
+    return numbers_empty(scalars.numbers.upper)
+
+
+__all__ = ["MAX_CASES", "Algebra", "scalars_empty", "strings_empty"]

@@ -36,16 +36,33 @@ class Cache:
                 self._entries.popitem(last=False)
 
 
-def text_key(schema: dict[str, Any] | bool) -> bytes | None:
+class SchemaText:
+    """A schema's text as a key: equal to the same text only, hashed by every 32nd byte of it, because a hash of all of
+    a large one would take longer than writing it."""
+
+    __slots__ = ("_hash", "_text")
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._hash = hash((len(text), text[::32]))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SchemaText) and self._text == other._text
+
+
+def text_key(schema: dict[str, Any] | bool) -> SchemaText | None:
     """The schema's text: the schema object may change between calls, so its identity is no key.
 
     None for what has no text, because it is no JSON. Raises RecursionError for a schema that is nested too deeply.
     """
     try:
-        return orjson.dumps(schema)
+        return SchemaText(orjson.dumps(schema))
     except TypeError:  # integers over 64 bits, lone surrogates
         pass
     try:
-        return json.dumps(schema).encode("ascii")
+        return SchemaText(json.dumps(schema).encode("ascii"))
     except (TypeError, ValueError):
         return None

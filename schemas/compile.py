@@ -47,7 +47,10 @@ def compile_schema(
     """
     try:
         text = text_key(schema)
-        known = None if text is None else _CACHE.get((text, undeclared, limits, spelling))
+        # The usual limits and spelling are not looked at, which would take as long as all the rest.
+        usual = limits is DEFAULT_LIMITS and spelling is JSON
+        key = (text, undeclared) if usual else (text, undeclared, limits, spelling)
+        known = None if text is None else _CACHE.get(key)
         if known is not None:
             return known
         with _collector_paused():
@@ -55,7 +58,7 @@ def compile_schema(
     except RecursionError as error:
         raise SchemaError("", "", "over the limit of nesting: subschemas refer to each other too deeply") from error
     if text is not None:
-        _CACHE.put((text, undeclared, limits, spelling), compiled)
+        _CACHE.put(key, compiled)
     return compiled
 
 
@@ -79,6 +82,7 @@ def _compile(
     schema: dict[str, Any] | bool, undeclared: Undeclared, limits: Limits, spelling: Spelling
 ) -> CompiledSchema:
     document = load(schema, limits)
+    validator_for(schema)  # before what is expensive: it refuses what does not conform to the meta-schema
     known = _CACHE.get((document.key, undeclared, limits, spelling))
     if known is not None:
         return replace(known, schema=schema)
@@ -101,7 +105,6 @@ def _compile(
         lowering.members or Members(),
         undeclared,
     )
-    validator_for(schema)
     _CACHE.put((document.key, undeclared, limits, spelling), compiled)
     return compiled
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ def _connected(choices: Sequence[Or]) -> list[list[Or]]:
     """Groups of choices that have members in common, directly or through others."""
     groups: list[tuple[set[str], list[Or]]] = []
     for choice in choices:
-        keys = {key for literal in _literals(choice) for key in _keys(literal)}
+        keys = set(choice.members)
         together = [choice]
         apart: list[tuple[set[str], list[Or]]] = []
         for other_keys, other in groups:
@@ -57,15 +57,11 @@ def _connected(choices: Sequence[Or]) -> list[list[Or]]:
     return [group for _, group in groups]
 
 
-def _keys(literal: Formula) -> Iterator[str]:
-    yield literal.key if isinstance(literal, Has | Lacks | Member) and literal.key else ""
-
-
 def _wanted(state: ObjectState, choices: Sequence[Or]) -> dict[str, dict[GoalId, None]] | None:
     """The members that the choices look at, each with the goals that tell its values apart; None for hard choices."""
     wanted: dict[str, dict[GoalId, None]] = {}
     for choice in choices:
-        for literal in _literals(choice):
+        for literal in choice.literals:
             if isinstance(literal, Has | Lacks):
                 wanted.setdefault(literal.key, {})
             elif isinstance(literal, Member) and state.algebra.reader.is_scalar(literal.goal):
@@ -86,23 +82,68 @@ def _table(state: ObjectState, choices: Sequence[Or], wanted: dict[str, dict[Goa
     ranges = [range(1 if key in state.required else 0, len(classes[key]) + 1) for key in keys]
     if prod(map(len, ranges)) > MAX_ASSIGNMENTS:
         return None
-    position = {key: i for i, key in enumerate(keys)}
     truths = [[frozenset[GoalId](), *(inside for _, inside in classes[key])] for key in keys]
-    accepted: set[tuple[int, ...]] = set()
-    for assignment in product(*ranges):
-        state.algebra.goals.spend(len(choices))
-        if all(_holds(choice, assignment, position, truths) for choice in choices):
-            accepted.add(assignment)
+    assignments = list(product(*ranges))
+    state.algebra.goals.spend(len(choices) + len(assignments) // 8)
+    held = _Held(keys, ranges, truths)
+    allowed = held.every
+    for choice in choices:
+        allowed &= held.where(choice)
+    accepted = {assignment for index, assignment in enumerate(assignments) if allowed >> index & 1}
     goals_of = [[goal for goal, _ in classes[key]] for key in keys]
     return _merged(state, keys, goals_of, accepted)
 
 
-def _literals(formula: Formula) -> Iterator[Formula]:
-    if isinstance(formula, And | Or):
-        for part in formula.parts:
-            yield from _literals(part)
-    else:
-        yield formula
+class _Held:
+    """In which assignments a formula holds, all at once: bit ``n`` is the assignment number ``n`` of the product."""
+
+    def __init__(
+        self, keys: Sequence[str], ranges: Sequence[range], truths: Sequence[Sequence[frozenset[GoalId]]]
+    ) -> None:
+        self._position = {key: i for i, key in enumerate(keys)}
+        self._ranges = ranges
+        self._truths = truths
+        self._total = prod(map(len, ranges))
+        self._literals: dict[Formula, int] = {}
+        self.every = (1 << self._total) - 1
+
+    def where(self, formula: Formula) -> int:
+        if isinstance(formula, And):
+            result = self.every
+            for part in formula.parts:
+                result &= self.where(part)
+            return result
+        if isinstance(formula, Or):
+            result = 0
+            for part in formula.parts:
+                result |= self.where(part)
+            return result
+        known = self._literals.get(formula)
+        if known is None:
+            known = self._literals[formula] = self._literal(formula)
+        return known
+
+    def _literal(self, literal: Formula) -> int:
+        match literal:
+            case Has(key):
+                return self._of(key, lambda value: value > 0)
+            case Lacks(key):
+                return self._of(key, lambda value: value == 0)
+            case Member(key, goal):
+                truths = self._truths[self._position[key]]
+                return self._of(key, lambda value: value == 0 or goal in truths[value])
+        return self.every if literal is True else 0
+
+    def _of(self, key: str, holds: Callable[[int], bool]) -> int:
+        """Where the class of ``key`` is one for which ``holds``."""
+        at = self._position[key]
+        step = prod(map(len, self._ranges[at + 1 :]))
+        period = step * len(self._ranges[at])
+        pattern = 0
+        for place, value in enumerate(self._ranges[at]):
+            if holds(value):
+                pattern |= ((1 << step) - 1) << place * step
+        return pattern * (self.every // ((1 << period) - 1))
 
 
 def _split(state: ObjectState, key: str, goals: Sequence[GoalId]) -> list[tuple[GoalId, frozenset[GoalId]]] | None:
@@ -121,27 +162,6 @@ def _split(state: ObjectState, key: str, goals: Sequence[GoalId]) -> list[tuple[
         if len(classes) > MAX_CLASSES:
             return None
     return classes
-
-
-def _holds(
-    formula: Formula,
-    assignment: tuple[int, ...],
-    position: dict[str, int],
-    truths: Sequence[Sequence[frozenset[GoalId]]],
-) -> bool:
-    match formula:
-        case And(parts):
-            return all(_holds(part, assignment, position, truths) for part in parts)
-        case Or(parts):
-            return any(_holds(part, assignment, position, truths) for part in parts)
-        case Has(key):
-            return assignment[position[key]] > 0
-        case Lacks(key):
-            return assignment[position[key]] == 0
-        case Member(key, goal):
-            value = assignment[position[key]]
-            return value == 0 or goal in truths[position[key]][value]
-    return formula is True
 
 
 def _merged(

@@ -132,12 +132,31 @@ Literal: TypeAlias = Has | Lacks | Member | Every | Some | At | From | Matching 
 class _Compound:
     """Parts under ``and`` or ``or``; never changed. Formulas are looked up often, so the hash is kept."""
 
-    __slots__ = ("_hash", "parts")
+    __slots__ = ("_hash", "_literals", "_members", "parts")
     __match_args__ = ("parts",)
 
     def __init__(self, parts: tuple[Formula, ...]) -> None:
         self.parts = parts
         self._hash = hash(parts)
+        self._members: frozenset[str] | None = None
+        self._literals: tuple[Formula, ...] | None = None
+
+    @property
+    def literals(self) -> tuple[Formula, ...]:
+        """The literals inside, each once, in order."""
+        if self._literals is None:
+            found: dict[Formula, None] = {}
+            for part in self.parts:
+                found.update(dict.fromkeys(part.literals if isinstance(part, _Compound) else (part,)))
+            self._literals = tuple(found)
+        return self._literals
+
+    @property
+    def members(self) -> frozenset[str]:
+        """The members that the literals inside look at; :data:`ANY_MEMBER` for those that look at more than one."""
+        if self._members is None:
+            self._members = frozenset().union(*map(members_of, self.parts))
+        return self._members
 
     def __hash__(self) -> int:
         return self._hash
@@ -163,6 +182,18 @@ class Or(_Compound):
 
 
 Formula: TypeAlias = "bool | Literal | And | Or"
+
+ANY_MEMBER = ""
+"""Stands for any member at all; a literal on the member with this very name is taken for one on any, too."""
+
+
+def members_of(formula: Formula) -> frozenset[str]:
+    """As :attr:`And.members`, for any formula."""
+    if isinstance(formula, _Compound):
+        return formula.members
+    if isinstance(formula, bool):
+        return frozenset()
+    return frozenset((formula.key if isinstance(formula, Has | Lacks | Member) else ANY_MEMBER,))
 
 
 def conjunction(formulas: Iterable[Formula]) -> Formula:

@@ -151,13 +151,12 @@ class Goals:
     def _combine(
         self, kind: Literal["and", "or"], goals: Iterable[GoalId], absorbing: GoalId, neutral: GoalId
     ) -> GoalId:
-        parts: set[GoalId] = set()
-        for goal in goals:
+        parts = set(goals)
+        for goal in tuple(parts):
             entry = self._goals[goal]
             if entry.kind == kind:
+                parts.discard(goal)
                 parts.update(entry.parts)
-            else:
-                parts.add(goal)
         self.spend(len(parts) + 1)
         parts.discard(neutral)
         if absorbing in parts:

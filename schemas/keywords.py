@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from schemas import scalars
 from schemas.compiled import Residue
 from schemas.errors import SchemaError, TooComplex
 from schemas.evaluated import Evaluated
@@ -56,7 +57,7 @@ def own_scalars(node: Node) -> Scalars:
         false=types is None or "boolean" in types,
         true=types is None or "boolean" in types,
         numbers=_numbers(node),
-        strings=_strings(node) if types is None or "string" in types else exactly(StringSet.NONE),
+        strings=_strings(node) if types is None or "string" in types else scalars.NONE.strings,
         plain_integers=node.plain_integers and types is not None and "integer" in types and "number" not in types,
     )
     if node.const is not None:
@@ -73,8 +74,8 @@ def scalars_of(values: Sequence[Any]) -> Scalars:
         null=any(value is None for value in values),
         false=any(value is False for value in values),
         true=any(value is True for value in values),
-        numbers=exactly(NumberSet.values(numbers) if numbers else NumberSet.NONE),
-        strings=exactly(StringSet.literals(strings) if strings else StringSet.NONE),
+        numbers=exactly(NumberSet.values(numbers)) if numbers else scalars.NONE.numbers,
+        strings=exactly(StringSet.literals(strings)) if strings else scalars.NONE.strings,
     )
 
 
@@ -84,7 +85,7 @@ def _numbers(node: Node) -> Bounds[NumberSet]:
     elif "integer" in node.types:
         total = NumberSet.INTEGERS
     else:
-        return exactly(NumberSet.NONE)
+        return scalars.NONE.numbers
     low, high = (node.minimum, node.exclusive_minimum), (node.maximum, node.exclusive_maximum)
     for bound, is_open in zip(low, (False, True), strict=True):
         if bound is not None:
@@ -101,7 +102,7 @@ def _numbers(node: Node) -> Bounds[NumberSet]:
 
 
 def _strings(node: Node) -> Bounds[StringSet]:
-    total = exactly(StringSet.ALL)
+    total = scalars.ALL.strings
     if node.min_length or node.max_length is not None:
         total = exactly(StringSet.of(Language.length(node.min_length or 0, node.max_length)))
     if node.pattern is not None:

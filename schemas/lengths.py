@@ -200,19 +200,26 @@ class Lengths:
         return min(found, default=None)
 
     def _conditional_length(self, conditions: Conditions) -> list[int] | None:
-        best = None
-        for assignment in sorted(conditions.accepted):
-            lengths: list[int] = []
-            for key, classes, value in zip(conditions.keys, conditions.classes, assignment, strict=True):
-                if value:
-                    length = self[classes[value - 1]] if self._has_name(key) else None
-                    if length is None:
-                        break
-                    lengths.append(key_length(key) + length)
+        """The lengths of the members of the shortest combination (of those, the first in order)."""
+        costs: list[list[int | None]] = []
+        for key, classes in zip(conditions.keys, conditions.classes, strict=True):
+            name = key_length(key)
+            values = [self[goal] if self._has_name(key) else None for goal in classes]
+            costs.append([0, *(None if length is None else name + length + 1 for length in values)])
+        best: tuple[int, tuple[int, ...]] | None = None
+        for assignment in conditions.accepted:
+            total = 0
+            for cost, value in zip(costs, assignment, strict=True):
+                more = cost[value]
+                if more is None:
+                    break
+                total += more
             else:
-                if best is None or sum(lengths) + len(lengths) < sum(best) + len(best):
-                    best = lengths
-        return best
+                if best is None or (total, assignment) < best:
+                    best = (total, assignment)
+        if best is None:
+            return None
+        return [(cost[value] or 1) - 1 for cost, value in zip(costs, best[1], strict=True) if value]
 
     def _name_length(self, names: StringSet) -> int:
         if names not in self._keys:

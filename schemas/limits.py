@@ -23,7 +23,7 @@ class Limits:
     """Names in one object schema: ``properties``, ``patternProperties``, ``required`` and the like, each."""
     enum_size: int = 20_000
     """Values in one ``enum``."""
-    work_units: int = 600_000
+    work_units: int = 300_000
     """Steps of the set algebra and of the lowering, all of them together."""
     grammar_bytes: int = 16_000_000
     """Size of the grammar text, in bytes."""

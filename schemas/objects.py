@@ -51,6 +51,7 @@ class ObjectState:
         self.most: int | None = None
         self.conditions: tuple[Conditions, ...] = ()
         self.residue: dict[Residue, None] = {}
+        self._goals: dict[str, GoalId] = {}
 
     def copy(self) -> ObjectState:
         other = ObjectState(self.algebra, tables=self.tables)
@@ -58,14 +59,21 @@ class ObjectState:
         other.members, other.every, other.some = dict(self.members), dict(self.every), dict(self.some)
         other.least, other.most = self.least, self.most
         other.conditions, other.residue = self.conditions, dict(self.residue)
+        other._goals = dict(self._goals)
         return other
 
     def goal(self, key: str) -> GoalId:
         """What the value of ``key`` must satisfy where the member is present."""
+        known = self._goals.get(key)
+        if known is None:
+            known = self._goals[key] = self._goal(key)
+        return known
+
+    def _goal(self, key: str) -> GoalId:
         if key in self.forbidden:
             return NOTHING
         parts = [self.members.get(key, ANYTHING)]
-        parts.extend(goal for region, goal in self.every.items() if key in region)
+        parts.extend([goal for region, goal in self.every.items() if key in region])
         return parts[0] if len(parts) == 1 else self.algebra.goals.conjunction(parts)
 
     # verdicts
@@ -143,15 +151,18 @@ class ObjectState:
                 return self._still(key)
             case Lacks(key):
                 self.forbidden[key] = None
+                self._goals.pop(key, None)
                 return key not in self.required
             case Member(key, goal):
                 known = self.members.get(key)
                 self.members[key] = goal if known is None else goals.conjunction((known, goal))
+                self._goals.pop(key, None)
                 return self._still(key)
             case Every(region, goal):
                 if goal == ANYTHING:
                     return True
                 self.every[region] = goals.conjunction((self.every.get(region, ANYTHING), goal))
+                self._goals.clear()
                 return conjunction(self._still(key) for key in list(self.required) if key in region)
             case Some(region, goal):
                 if goal == NOTHING:

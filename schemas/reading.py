@@ -61,8 +61,8 @@ class Reader:
         return self._fold([self.scalars(part) for part in goal.parts], union=goal.kind == "or")
 
     def _fold(self, parts: Sequence[Scalars], *, union: bool) -> Scalars:
-        total = scalars.NONE if union else scalars.ALL
-        for part in parts:
+        total = parts[0]
+        for part in parts[1:]:
             total = total | part if union else total & part
         return total
 

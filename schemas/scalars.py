@@ -32,15 +32,19 @@ class Bounds(Generic[T]):
     residue: frozenset[Residue] = frozenset()
 
     def __and__(self, other: Bounds[T]) -> Bounds[T]:
+        if self is other:
+            return self
         upper = self.upper & other.upper
         if self.upper is self.lower and other.upper is other.lower:
-            return Bounds(upper, upper)
+            return self if upper is self.upper else other if upper is other.upper else Bounds(upper, upper)
         return self._joined(other, upper, self.lower & other.lower)
 
     def __or__(self, other: Bounds[T]) -> Bounds[T]:
+        if self is other:
+            return self
         upper = self.upper | other.upper
         if self.upper is self.lower and other.upper is other.lower:
-            return Bounds(upper, upper)
+            return self if upper is self.upper else other if upper is other.upper else Bounds(upper, upper)
         return self._joined(other, upper, self.lower | other.lower)
 
     def __invert__(self) -> Bounds[T]:
@@ -69,6 +73,10 @@ class Scalars:
     """Integers may be spelled without fraction and exponent only (draft 4's ``integer``)."""
 
     def __and__(self, other: Scalars) -> Scalars:
+        if other is ALL or self is NONE:
+            return self
+        if self is ALL or other is NONE:
+            return other
         return Scalars(
             self.null and other.null,
             self.false and other.false,
@@ -79,6 +87,10 @@ class Scalars:
         )
 
     def __or__(self, other: Scalars) -> Scalars:
+        if self is NONE:
+            return other
+        if other is NONE:
+            return self
         return Scalars(
             self.null or other.null,
             self.false or other.false,

@@ -6,10 +6,21 @@ The states that come out cover the formula and need not exclude each other: a gr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from operator import is_
 from typing import Protocol, Self
 
-from schemas.formula import And, Formula, Literal, Or, conjunction, disjunction
+from schemas.formula import (
+    ANY_MEMBER,
+    And,
+    Formula,
+    Has,
+    Lacks,
+    Literal,
+    Member,
+    Or,
+    conjunction,
+    disjunction,
+    members_of,
+)
 from schemas.goals import Goals
 
 
@@ -54,10 +65,15 @@ def cases(formula: Formula, start: State, goals: Goals, limit: int) -> Iterator[
 
 
 def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> list[Or] | None:
-    """Assume everything that must hold; the choices that remain, or None when nothing does."""
+    """Assume everything that must hold; the choices that remain, or None when nothing does.
+
+    ``choices`` are reduced as far as ``state`` goes; so only those that look at what is assumed here are looked at.
+    """
     pending: list[Formula] = [todo]
     open_choices = list(choices)
     while pending:
+        assumed: set[str] = set()
+        fresh: set[Or] = set()
         while pending:
             formula = pending.pop()
             goals.spend(1)
@@ -70,11 +86,13 @@ def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> 
                     pending.extend(reversed(parts))
                 case Or():
                     open_choices.append(formula)
+                    fresh.add(formula)
                 case _:
+                    assumed |= members_of(formula)
                     pending.append(state.assume(formula))
         remaining: list[Or] = []
         for choice in open_choices:
-            reduced = reduce(choice, state, goals)
+            reduced = reduce(choice, state, goals, None if choice in fresh or ANY_MEMBER in assumed else assumed)
             if isinstance(reduced, Or):
                 remaining.append(reduced)
             elif reduced is False:
@@ -85,9 +103,10 @@ def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> 
     return open_choices
 
 
-def reduce(formula: Formula, state: State, goals: Goals) -> Formula:
-    """The formula without what the state decides."""
-    if isinstance(formula, bool):
+def reduce(formula: Formula, state: State, goals: Goals, news: set[str] | None) -> Formula:
+    """The formula without what the state decides. ``news``: the members that were spoken of since it was last reduced,
+    None for a formula that never was."""
+    if isinstance(formula, bool) or (news is not None and not _is_touched(formula, news)):
         return formula
     goals.spend(1)
     if not isinstance(formula, And | Or):
@@ -96,11 +115,28 @@ def reduce(formula: Formula, state: State, goals: Goals) -> Formula:
     settled = isinstance(formula, Or)
     """What one part must come to for the whole to be decided."""
     parts: list[Formula] = []
+    changed = False
     for part in formula.parts:
-        reduced = reduce(part, state, goals)
+        if news is not None and not _is_touched(part, news):
+            parts.append(part)
+            continue
+        reduced = reduce(part, state, goals, news)
         if reduced is settled:
             return settled
+        changed |= reduced is not part
         parts.append(reduced)
-    if all(map(is_, parts, formula.parts)):
+    if not changed:
         return formula
     return disjunction(parts) if settled else conjunction(parts)
+
+
+_KEYED = Has | Lacks | Member
+
+
+def _is_touched(formula: Formula, news: set[str]) -> bool:
+    """Whether ``formula`` looks at one of the members ``news``."""
+    if isinstance(formula, _KEYED):
+        return formula.key in news or not formula.key
+    if isinstance(formula, And | Or):
+        return not news.isdisjoint(formula.members) or ANY_MEMBER in formula.members
+    return True

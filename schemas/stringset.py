@@ -66,6 +66,10 @@ class StringSet:
         return StringSet(left, self.others | Language.literals(missing))
 
     def __and__(self, other: StringSet) -> StringSet:
+        if self is other or other is StringSet.ALL or self is StringSet.NONE:
+            return self
+        if self is StringSet.ALL or other is StringSet.NONE:
+            return other
         if self.others is None:
             if other.others is None:
                 return StringSet(self.words & other.words)
@@ -84,6 +88,10 @@ class StringSet:
         return StringSet(frozenset(), both)._without(self.words | other.words)
 
     def __or__(self, other: StringSet) -> StringSet:
+        if self is other or other is StringSet.NONE or self is StringSet.ALL:
+            return self
+        if self is StringSet.NONE or other is StringSet.ALL:
+            return other
         if self.others is None:
             if other.others is None:
                 return StringSet(self.words | other.words)
@@ -104,6 +112,8 @@ class StringSet:
         return StringSet(frozenset(), either)._without(missing)
 
     def __invert__(self) -> StringSet:
+        if self is StringSet.ALL or self is StringSet.NONE:
+            return StringSet.NONE if self is StringSet.ALL else StringSet.ALL
         if self.others is None:
             return StringSet(self.words, Language.ALL)
         if self.others is Language.ALL:
@@ -121,7 +131,8 @@ class StringSet:
         facts = self.others.regex.facts
         if facts.plain and (not self.words or facts.longest is None):
             return False
-        return self.language().is_empty()
+        member = self.others.shortest() if self.words else None
+        return (member is None or member in self.words) and self.language().is_empty()
 
     def shortest(self) -> int | None:
         """Characters of a shortest member (a lower bound for the complement of words); None when there is none."""
@@ -186,7 +197,7 @@ StringSet.ALL = StringSet(frozenset(), Language.ALL)
 
 
 def _encodable(word: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in word)
+    return word.isascii() or not any("\ud800" <= char <= "\udfff" for char in word)
 
 
 @lru_cache(maxsize=512)

@@ -31,6 +31,7 @@ WITH_ENGINE = (
     "tests/clients/",
     "tests/decoding/engine/",
     "tests/decoding/test_outlines.py",
+    "tests/loadtest/test_prefix.py",
     "tests/loadtest/test_random_answers.py",
     "tests/server/test_checked_tools_on_the_engine.py",
     "tests/server/test_engine.py",

@@ -13,7 +13,7 @@ GEMMA = Format(
     call=(Literal("<|tool_call>call:"), Name(), Arguments(Quoted('<|"|>')), Literal("<tool_call|>")),
     separator="",
     text_separator="",
-    reasoning=ReasoningMarks("<|channel>thought\n", "<channel|>"),
+    reasoning=ReasoningMarks("<|channel>thought", "<channel|>"),
     wording=known_form('<|tool_call>call:NAME{PARAMETER:<|"|>TEXT<|"|>,PARAMETER:NUMBER}<tool_call|>'),
 )
 

@@ -19,12 +19,18 @@ RefusalKind: TypeAlias = Literal["unsatisfiable", "reference", "limits", "other"
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """A compiled schema. ``source`` is what ``llguidance.LLMatcher`` takes."""
+    """A compiled schema."""
 
-    source: str
+    text: str
+    """As the compiler gives it."""
     size: int
     residue: list[Residue] = field(default_factory=list)
     compiled: CompiledSchema | None = None
+
+    @property
+    def source(self) -> str:
+        """What ``llguidance.LLMatcher`` takes."""
+        return self.text if self.compiled is None else grammar_of(self.text)
 
     def passes(self, value: Json) -> bool:
         """What the server does with a value that the grammar let through: only a residue is checked."""
@@ -46,7 +52,7 @@ def _strictcall(schema: Json) -> Grammar | Refusal:
         compiled = compile_schema(schema)
     except SchemaError as error:
         return Refusal(_kind(error.keyword, error.reason), error.path, error.keyword, error.reason)
-    return Grammar(grammar_of(compiled.grammar), len(compiled.grammar), list(compiled.residue), compiled)
+    return Grammar(compiled.grammar, len(compiled.grammar), list(compiled.residue), compiled)
 
 
 def _llguidance(schema: Json) -> Grammar | Refusal:

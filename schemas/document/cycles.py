@@ -7,6 +7,9 @@ from collections.abc import Iterator, Sequence
 from schemas.errors import SchemaError
 from schemas.node import Node, NodeId
 
+_IN_PLACE = frozenset({"refs", "all_of", "any_of", "one_of", "not_", "if_", "dependent_schemas"})
+"""The fields with subschemas of the same value (``then_`` and ``else_`` are nothing without ``if_``)."""
+
 
 def _in_place(node: Node) -> Iterator[tuple[str, NodeId]]:
     for target in node.refs:
@@ -25,7 +28,7 @@ def refuse_empty_cycles(nodes: Sequence[Node]) -> None:
     """Raise :class:`SchemaError` at a reference (or applicator) that comes back to itself on the same value."""
     done = [False] * len(nodes)
     for start in range(len(nodes)):
-        if done[start]:
+        if done[start] or vars(nodes[start]).keys().isdisjoint(_IN_PLACE):
             continue
         on_path = {start}
         stack = [(start, _in_place(nodes[start]))]

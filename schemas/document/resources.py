@@ -50,6 +50,7 @@ class Resources:
         self._places: dict[tuple[str, str], Place] = {}
         self._by_uri: dict[str, Place] = {}
         self._anchors: dict[tuple[str, str], Place] = {}
+        self._resolved: dict[tuple[str, str], Place] = {}
         self.has_dynamic_anchors = False
         self.root = self._add_document(schema, "", draft)
 
@@ -59,6 +60,12 @@ class Resources:
 
     def resolve(self, place: Place, keyword: str, reference: str) -> Place:
         """The place that ``reference``, written at ``place``, names. Raises :class:`SchemaError` when there is none."""
+        known = self._resolved.get((place.base, reference))
+        if known is None:
+            known = self._resolved[place.base, reference] = self._resolve(place, keyword, reference)
+        return known
+
+    def _resolve(self, place: Place, keyword: str, reference: str) -> Place:
         uri, fragment = resolve(place.base, reference)
         resource = self._by_uri.get(uri)
         if resource is None:

@@ -52,26 +52,29 @@ class NumberSet:
         return NumberSet(tuple(Region((v, 0), (v, 1), FULL) for v in points))
 
     def __and__(self, other: NumberSet) -> NumberSet:
-        if self is other or not self.regions or other.regions == _LINE:
+        if self is other or not self.regions or other._is_line():
             return self
-        if not other.regions or self.regions == _LINE:
+        if not other.regions or self._is_line():
             return other
         return self._merge(other, lat.intersect)
 
     def __or__(self, other: NumberSet) -> NumberSet:
-        if self is other or not other.regions or self.regions == _LINE:
+        if self is other or not other.regions or self._is_line():
             return self
-        if not self.regions or other.regions == _LINE:
+        if not self.regions or other._is_line():
             return other
         return self._merge(other, lat.unite)
 
     def __invert__(self) -> NumberSet:
-        if not self.regions or self.regions == _LINE:
+        if not self.regions or self._is_line():
             return NumberSet.NONE if self.regions else NumberSet.ALL
         return NumberSet(normal(Region(s, e, lat.complement(terms)) for s, e, terms, _ in sweep(self.regions, ())))
 
     def __sub__(self, other: NumberSet) -> NumberSet:
         return self & ~other
+
+    def _is_line(self) -> bool:
+        return self.regions is _LINE or self.regions == _LINE
 
     def _merge(self, other: NumberSet, operation: Callable[[Union, Union], Union]) -> NumberSet:
         cut = sweep(self.regions, other.regions)

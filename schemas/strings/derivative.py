@@ -97,6 +97,7 @@ def overlay(layers: Sequence[Edges], combine: Callable[[Sequence[Regex]], Regex]
     return _joined([(from_ranges(ranges), combine([targets[i] for i in key])) for key, ranges in found.items()])
 
 
+@lru_cache(maxsize=1 << 16)
 def derivative(node: Regex, char: str) -> Regex:
     """What may follow ``char`` in the language of ``node``."""
     for set_, target in transitions(node):

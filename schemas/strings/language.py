@@ -12,7 +12,7 @@ from schemas.strings import automaton, terminal
 from schemas.strings.assertions import language
 from schemas.strings.derivative import matches
 from schemas.strings.ecma import parse
-from schemas.strings.formats import named
+from schemas.strings.formats import named, named_perhaps
 from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Regex
 from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, is_length, length, letter, union
@@ -56,7 +56,7 @@ class Language:
     def named_format(name: str, draft: str | None = None) -> Language | None:
         """The strings of a ``format``; ``None`` where the format is unknown or not exactly known (an annotation)."""
         found = named(name, draft)
-        return None if found is None else Language(found)
+        return None if found is None else _between(found, named_perhaps(name) or found)
 
     @property
     def key(self) -> bytes:
@@ -174,7 +174,6 @@ def _trie(words: list[str], depth: int) -> Regex:
         first, last = words[at], words[end - 1]
         while shared < len(first) and shared < len(last) and first[shared] == last[shared]:
             shared += 1
-        head = concat(*map(letter, first[depth:shared]))
-        branches.append(concat(head, _trie(words[at:end], shared)))
+        branches.append(concat(*map(letter, first[depth:shared]), _trie(words[at:end], shared)))
         at = end
     return union(branches)

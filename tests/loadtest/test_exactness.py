@@ -120,7 +120,7 @@ RECORD: dict[str, Any] = {
 def outcome(monkeypatch: pytest.MonkeyPatch, lark: str, residue: bool = False, record: Any = RECORD) -> Outcome:
     left = [Residue("", "type", "left to the check")] if residue else []
     compiled = CompiledSchema(schema=record["schema"], grammar=lark, residue=left)
-    made = compilers.Grammar(grammar_of(lark), len(lark), left, compiled)
+    made = compilers.Grammar(lark, len(lark), left, compiled)
     monkeypatch.setitem(compilers.COMPILERS, "strictcall", lambda _: made)
     return measure(record, "strictcall", Options(byte_walks=24, vocabulary_walks=6))
 

@@ -27,6 +27,10 @@ def _leap_seconds() -> str:
 TIME = rf"(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d{_FRACTION}(?:[Zz]|{_OFFSET})|{_leap_seconds()})"
 DATE_TIME = rf"{DATE}[Tt]{TIME}"
 
+ANY_TIME = rf"(?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60){_FRACTION}(?:[Zz]|{_OFFSET})"
+"""With a leap second at the end of any minute."""
+ANY_DATE_TIME = rf"{DATE}[Tt]{ANY_TIME}"
+
 _TIME_PART = r"T(?:\d+H(?:\d+M(?:\d+S)?)?|\d+M(?:\d+S)?|\d+S)"
 _DATE_PART = r"(?:\d+Y(?:\d+M(?:\d+D)?)?|\d+M(?:\d+D)?|\d+D)"
 DURATION = rf"P(?:{_DATE_PART}(?:{_TIME_PART})?|{_TIME_PART}|\d+W)"

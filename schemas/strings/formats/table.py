@@ -54,6 +54,22 @@ def _named(name: str, any_label: bool) -> Regex | None:
     return None
 
 
+@lru_cache(maxsize=16)
+def named_perhaps(name: str) -> Regex | None:
+    """A superset of everything that any reader takes for the format, where :func:`named` leaves some of it out: the
+    complement of the format is the complement of this. ``None`` where nothing is left out."""
+    match name:
+        case "hostname":  # A-labels
+            return _hostname(network.HOSTNAME_RFC1034)
+        case "email":  # display names, A-labels
+            return _whole(r"[^]*@[^]*")
+        case "time":  # leap seconds at offsets other than of half hours
+            return _whole(dates.ANY_TIME)
+        case "date-time":
+            return _whole(dates.ANY_DATE_TIME)
+    return None
+
+
 def _whole(pattern: str) -> Regex:
     return language(parse(f"^(?:{pattern})$")[0])
 

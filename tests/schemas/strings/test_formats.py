@@ -115,3 +115,21 @@ def test_what_is_not_exactly_known_is_an_annotation(name: str) -> None:
 )
 def test_edges(name: str, text: str, valid: bool) -> None:
     assert _language(name).contains(text) == valid
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("hostname", "xn--bcher-kva.de"),
+        ("email", "Bob <a@b.co>"),
+        ("email", "a@xn--bcher-kva.de"),
+        ("time", "00:14:60+00:15"),
+        ("date-time", "1990-12-31T15:44:60-08:15"),
+    ],
+)
+def test_what_a_format_leaves_out_is_not_in_its_complement(name: str, text: str) -> None:
+    found = _language(name)
+    assert jsonschema_rs.validator_for({"format": name}, validate_formats=True).is_valid(text)
+    assert not (~found).contains(text)
+    assert (~found).contains("..")
+    assert ~~found == found
