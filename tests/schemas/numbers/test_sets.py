@@ -67,7 +67,7 @@ def test_an_empty_set_has_no_member_and_others_have(numbers: NumberSet) -> None:
             numbers.sample(random.Random(0))
         assert numbers.enumerate(10) == []
         return
-    # The two readings part beyond 2^53 only; that what is *spelled* holds in every reading is tested beside the spelling.
+    # The two readings part beyond 2^53 only; the tests of the spelling hold it to both.
     text = numbers.shortest()
     assert numbers.contains(Fraction(text)) or numbers.contains(json.loads(text))
     rng = random.Random(1)
