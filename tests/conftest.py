@@ -19,7 +19,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import settings
 from xdist.scheduler.loadscope import LoadScopeScheduling
+
+# Time says nothing here: the tests share two cores with an engine.
+settings.register_profile("strictcall", deadline=None)
+settings.load_profile("strictcall")
 
 START_LIMIT = 600.0
 KEY = "sk-test-of-strictcall"
