@@ -34,18 +34,14 @@ class Shape:
 
     @property
     def begins_with_text(self) -> bool:
-        """Whether the answer begins with any text, up to the one marker there is, spelled out in letters."""
+        """Whether the answer begins with any text, up to the one marker there is, or with reasoning that it opens."""
         form = self.form
-        if (
-            self.calls == "required"
-            or self.first
-            or self.response
-            or self.reasoning != "none"
-            or form.text
-            or form.channels
-        ):
+        if self.calls == "required" or self.first or self.response or self.reasoning == "open":
             return False
-        return len(self.markers) == 1 and not is_special(form, form.marker) and form.marker_at != "answer"
+        if form.text or form.channels or form.marker_at == "answer" or len(self.markers) != 1:
+            return False
+        # A marker of several pieces could end in text.
+        return form.marker in dict(form.special) or not is_special(form, form.marker)
 
 
 def is_special(form: Format, text: str) -> bool:

@@ -129,7 +129,13 @@ def _build(shape: Shape, tools: Sequence[Tool], response_residue: Sequence[Resid
     residue = {tool.name: list(tool.compiled.residue) for tool in tools if tool.compiled.residue}
     text = "\n".join(rules) + "\n"
     if shape.begins_with_text:
-        text = declare_free_text(text, shape.form.marker, at_line_start=shape.form.marker_at == "line")
+        marks = shape.form.reasoning if shape.reasoning == "optional" else None
+        text = declare_free_text(
+            text,
+            shape.form.marker,
+            at_line_start=shape.form.marker_at == "line",
+            unless=marks.open if marks else None,
+        )
     return ToolGrammar(CFG(text), residue, list(response_residue))
 
 

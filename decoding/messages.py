@@ -142,6 +142,28 @@ def with_calls_as_text(
     return written
 
 
+def one_call_a_turn(turns: Sequence[Turn]) -> list[Turn]:
+    """Turns with several calls become several turns, each followed by its results, for templates that show only one."""
+    single: list[Turn] = []
+    rest = list(turns)
+    while rest:
+        turn = rest.pop(0)
+        if len(turn.calls) < 2:
+            single.append(turn)
+            continue
+        results = list(itertools.takewhile(lambda each: each.role == "tool", rest))
+        del rest[: len(results)]
+        known = {call.id for call in turn.calls}
+        for n, call in enumerate(turn.calls):
+            first = n == 0
+            single.append(
+                replace(turn, text=turn.text if first else "", reasoning=turn.reasoning if first else "", calls=(call,))
+            )
+            single += [each for each in results if each.call_id == call.id]
+        single += [each for each in results if each.call_id not in known]
+    return single
+
+
 def with_ids_of(turns: Sequence[Turn], fmt: Format) -> list[Turn]:
     """Turns in which the ids of calls and results are of the format's kind, for templates that show or check them."""
     if fmt.ids == "call":

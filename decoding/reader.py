@@ -184,10 +184,8 @@ class Reader(TextReader):
         assert section is not None
         if not self._skip_space():
             return False
-        first = self._opening.call[0]
-        assert isinstance(first, Literal)
         separator = section.separator.strip()
-        again = separator or first.text.split()[0]
+        again = separator or _first_word(self._opening.call)
         if section.close and (end := match_loosely(self._buffer, self._at, section.close)) != -1:
             if end is None:
                 return False
@@ -351,3 +349,10 @@ class Reader(TextReader):
         if self._arguments is not None or found is not None:
             self._at = end
         return found is not None
+
+
+def _first_word(call: tuple[Part, ...]) -> str:
+    """The text that a call begins with, to the first white space."""
+    first = call[0]
+    assert isinstance(first, Literal)
+    return first.text.split()[0]

@@ -15,6 +15,7 @@ from decoding.messages import (
     Turn,
     merge_neighbours,
     normalise,
+    one_call_a_turn,
     plain_turns,
     wire_tool,
     with_calls_as_text,
@@ -78,7 +79,10 @@ def render_text(
 def _native(turns: Sequence[Turn], fmt: Format, tools: Sequence[Tool], able: Abilities) -> list[Turn]:
     """Turns for a template that knows tools. Calls are written into the text where that comes to the same, so that
     earlier arguments stand in the prompt to the letter, and in any case where they are no JSON object."""
-    return with_calls_as_text(with_ids_of(turns, fmt), fmt, tools, only_broken=not able.calls_as_text)
+    named = with_ids_of(one_call_a_turn(turns) if able.single_calls else turns, fmt)
+    if fmt.channels and not able.calls_as_text:
+        return named  # a call is a message of its own: it cannot stand in another's text
+    return with_calls_as_text(named, fmt, tools, only_broken=not able.calls_as_text)
 
 
 def _fit(turns: Sequence[Turn], able: Abilities) -> list[Turn]:

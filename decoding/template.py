@@ -10,19 +10,21 @@ from typing import Any
 
 from decoding.cache import Lru
 from decoding.formats import Format
-from decoding.messages import Call, Turn, with_calls_as_text, with_ids_of
+from decoding.messages import Call, Turn, one_call_a_turn, with_calls_as_text, with_ids_of
 
 Messages = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """``tools``: shows tools, calls and results. ``calls_as_text``: a call written into the assistant's text gives the
-    same prompt as the template's own rendering of it. ``arguments_as_text``: wants a call's arguments as a string.
+    """``tools``: shows tools, calls and results. ``single_calls``: shows just one call of a turn. ``calls_as_text``: a
+    call written into the assistant's text gives the same prompt as the template's own rendering of it, or the template
+    has none of its own. ``arguments_as_text``: wants a call's arguments as a string.
     ``system``/``late_system``: shows a system message at the start/in mid-history. ``neighbours``: takes two user
     turns in a row."""
 
     tools: bool
+    single_calls: bool
     calls_as_text: bool
     arguments_as_text: bool
     system: bool
@@ -61,6 +63,9 @@ def _as_message(turn: Turn, arguments_as_text: bool) -> dict[str, Any]:
         message |= {"tool_call_id": turn.call_id, "name": turn.name}
     if turn.reasoning:
         message["reasoning_content"] = turn.reasoning
+        if not (turn.text and turn.calls):
+            # gpt-oss's template knows it by this name, and takes it or text beside calls, not both.
+            message["thinking"] = turn.reasoning
     if turn.calls:
         message["tool_calls"] = [
             {
@@ -118,24 +123,30 @@ def _try_out(tokenizer: Any, fmt: Format) -> Abilities:
     def shows(text: str, *words: str) -> bool:
         return all(word in text for word in words)
 
-    history = with_ids_of([_USER, _CALLS, *_RESULTS], fmt)
     words = ("probe_first", "probe_second", "probe_result", "probe_other")
-    as_object = rendered(history, tools=True)
-    as_string = rendered(history, tools=True, arguments_as_text=True)
-    # A string that a template passes through tojson comes out with its quotes escaped.
-    object_fits = shows(as_object, *words) and "{'probe_key'" not in as_object
-    string_fits = shows(as_string, *words) and '\\"probe_key' not in as_string
-    native = as_object if object_fits else as_string
-    as_text = with_calls_as_text(history, fmt)
+    together = with_ids_of([_USER, _CALLS, *_RESULTS], fmt)
+    apart = one_call_a_turn(together)
+    history, object_fits, string_fits = together, False, False
+    for history in (together, apart):
+        as_object = rendered(history, tools=True)
+        as_string = rendered(history, tools=True, arguments_as_text=True)
+        # A string that a template passes through tojson comes out with its quotes escaped.
+        object_fits = shows(as_object, *words) and "{'probe_key'" not in as_object
+        string_fits = shows(as_string, *words) and '\\"probe_key' not in as_string
+        if object_fits or string_fits:
+            break
+    native = as_object if object_fits else as_string if string_fits else ""
     spoken = [replace(turn, text="probe_answer") if turn.calls else turn for turn in history]
+    as_text = rendered(with_calls_as_text(history, fmt), tools=True)
+    spoken_as_text = rendered(with_calls_as_text(spoken, fmt), tools=True)
+    spoken_native = rendered(spoken, tools=True, arguments_as_text=not object_fits)
+    written = as_text == native and spoken_as_text == spoken_native if native else shows(as_text, *words)
     return Abilities(
         tools=fmt.native_tools
-        and (object_fits or string_fits)
+        and (bool(native) or written)
         and shows(rendered([_USER], tools=True), "probe_tool", "probe_key"),
-        calls_as_text=bool(native)
-        and rendered(as_text, tools=True) == native
-        and rendered(with_calls_as_text(spoken, fmt), tools=True)
-        == rendered(spoken, tools=True, arguments_as_text=not object_fits),
+        single_calls=bool(native) and history is apart,
+        calls_as_text=written,
         arguments_as_text=not object_fits,
         system=shows(rendered([_SYSTEM, _USER]), "probe_system", "probe_user"),
         late_system=shows(rendered([_USER, _ANSWER, _SYSTEM, _USER]), "probe_system"),

@@ -1,4 +1,5 @@
-"""The call formats on recorded outputs (``python -m loadtest.formats --recorded``) and random ones (``--random N``).
+"""The call formats on recorded outputs (``python -m loadtest.formats --recorded``) and random ones (``--random N``),
+and how their prompts keep their beginning (``--prefix``).
 
 The recordings are those of the installed package canitoolcall: raw text, tools offered, expected parse. For each one
 whose format is declared here, the reader has to give the expected calls, content and reasoning, fed whole, character
@@ -44,8 +45,13 @@ FORMATS = (
     ("mistral", "", "mistral"),
     ("deepseek", "DeepSeek-V3-0324", "deepseek"),
     ("deepseek", "DeepSeek-V3.1", "deepseek_v31"),
+    ("deepseek", "DeepSeek-V3.2", "deepseek_v32"),
+    ("deepseek", "DeepSeek-V4.1", "deepseek_v41"),
+    ("deepseek", "DeepSeek-V4", "deepseek_v4"),
     ("kimi", "Kimi-K2", "kimi"),
     ("llama", "Llama-3", "llama_json"),
+    ("llama", "Llama-4", "llama_pythonic"),
+    ("gemma4", "", "gemma"),
     ("gpt-oss", "", "harmony"),
 )
 
@@ -54,24 +60,27 @@ READ_OTHERWISE = {
     "kimi/k2i-vllm-noise-between-markers": "text between markers is no call; it is shown, not dropped",
     "kimi/k2i-vllm-content-after-tool-section": "white space around calls is no content: one space, not two",
     "gpt-oss/llamacpp-builtin-python-recipient": "python is not on offer: the message is shown, not dropped",
+    "deepseek/sglang-v4-self-closing-invoke": "a call without arguments is closed by a tag of its own",
+    "gemma4/sglang-text-around-call": "white space around calls is no content: one space, not two",
+    "llama/l4-truncated-missing-close-bracket": "the first call is whole, and delivered",
     "mistral/vllm-v3-arguments-before-name": "the name comes first in this format; the text is shown",
     "mistral/vllm-v3-name-inside-arguments": "the name comes first in this format; the text is shown",
     "mistral/vllm-v11-think-text": "this family's reasoning marks are [THINK] and [/THINK]",
     "glm/glm47-missing-last-close-arg-value": "a value ends at its closing tag: all else is data",
     "qwen3-xml/llamacpp-q35-call-inside-think": "reasoning that is not closed is reasoning to its end",
-    "qwen3-xml/llamacpp-coder-bare-function": "a call begins with <tool_call>; the text is shown",
-    "qwen3-xml/llamacpp-coder-bare-function-parallel": "a call begins with <tool_call>; the text is shown",
-    "qwen3-xml/bug-coder-missing-tool-call-opener": "a call begins with <tool_call>; the text is shown",
     "qwen3-xml/vllm-coder-missing-close-parameter": "a value ends at its closing tag: all else is data",
     "qwen3-xml/bug-missing-close-parameter-before-function": "a parameter that is not closed: the call is not complete",
     "qwen3-hermes/vllm-invalid-json-missing-brace": "the arguments are whole, only the object around them is not",
 }
 #: Recordings whose calls are valid and whose text our grammar would not have let through, and why.
 NOT_WRITTEN = {
+    "deepseek/sglang-v4-self-closing-invoke": "a call without arguments is closed by a tag of its own",
+    "deepseek/sglang-v32-text-before-empty-invoke": "an empty line stands for no arguments",
     "gpt-oss/llamacpp-builtin-python-recipient": "python is not on offer",
     "kimi/k2i-vllm-multiline-json": "arguments are compact: no line breaks between members",
     "kimi/k2i-vllm-noise-between-markers": "nothing stands between markers",
     "kimi/k2i-vllm-empty-tool-section": "a section has calls",
+    "llama/l4-vllm-pythonic-parallel-no-spaces": "a space stands behind the comma between calls",
     "llama/l3-meta-python-tag-type-function": "JSON is compact: no line breaks between members",
     "mistral/vllm-v3-arguments-before-name": "the name comes first",
     "mistral/vllm-v3-name-inside-arguments": "the name comes first",
@@ -266,12 +275,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     what.add_argument(
         "--random", type=int, metavar="N", help="N answers in every format from a model of random weights, real engine"
     )
+    what.add_argument("--prefix", action="store_true", help="cached tokens over a tool loop on the embedded model")
     chosen = parser.parse_args(arguments)
     if chosen.recorded:
         return recorded()
-    from loadtest.random_answers import run  # imports the server
+    from loadtest import prefix, random_answers  # they import the server
 
-    return asyncio.run(run(chosen.random))
+    return asyncio.run(prefix.run() if chosen.prefix else random_answers.run(chosen.random))
 
 
 if __name__ == "__main__":

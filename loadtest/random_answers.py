@@ -87,7 +87,7 @@ async def tally(engine: EngineClient, name: str, answers: int, seed: int = 0) ->
     found = Tally()
     transport = httpx2.ASGITransport(app=app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://server", timeout=None) as client:
-        bodies = _bodies(get(name), rng, answers)
+        bodies = _bodies(engine.model_names[0], get(name), rng, answers)
         while group := list(itertools.islice(bodies, ANSWERS_AT_ONCE)):
             async with asyncio.TaskGroup() as tasks:
                 asked = [tasks.create_task(_ask(client, body | {"logit_bias": bias})) for body in group]
@@ -106,14 +106,14 @@ def _biases(fmt: Format, tokenizer: Any) -> dict[str, float]:
     return {str(number): BIAS for number in ids}
 
 
-def _bodies(fmt: Format, rng: random.Random, answers: int) -> Iterator[dict[str, Any]]:
+def _bodies(model: str, fmt: Format, rng: random.Random, answers: int) -> Iterator[dict[str, Any]]:
     """Every choice, streamed and not, with parallel calls and not, reasoning in every way that there is."""
     begins = ["", "", fmt.reasoning.open + "\n"] if fmt.reasoning and not fmt.channels else [""]
     ways = itertools.cycle(itertools.product(CHOICES, (True, False), (True, False), begins))
     for way in itertools.islice(ways, answers):
         choice, stream, parallel, begin = way
         yield {
-            "model": "random",
+            "model": model,
             "messages": [{"role": "user", "content": f"Say {rng.random()}."}],
             "tools": TOOLS,
             "tool_choice": choice,

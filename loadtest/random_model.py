@@ -85,17 +85,24 @@ def make(folder: Path, base: Path) -> Path:
 async def random_engine() -> AsyncIterator[VllmEngine]:
     """The engine with such a model, made in a temporary folder. Raises EmbeddedModelError where its tokenizer is not to
     be had, and the engine's errors."""
+    with tempfile.TemporaryDirectory() as folder:
+        make(Path(folder), prepare(default_cache_dir(), print))
+        async with engine_of(folder, max_model_len=1536) as engine:
+            yield engine
+
+
+@asynccontextmanager
+async def engine_of(model: str, max_model_len: int) -> AsyncIterator[VllmEngine]:
+    """The engine with the model in this folder and a small cache."""
     set_engine_environment(Settings())
     # Threads that are bound to a core wait for each other when others use the machine too.
     os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from server.engine import VllmEngine  # seconds to import, and the environment has to be set before
 
-    with tempfile.TemporaryDirectory() as folder:
-        make(Path(folder), prepare(default_cache_dir(), print))
-        extra = ("--kv-cache-memory-bytes=200000000",)
-        engine = await VllmEngine.start(folder, ["random"], max_model_len=1536, extra=extra)
-        try:
-            yield engine
-        finally:
-            await engine.shutdown()
+    extra = ("--kv-cache-memory-bytes=200000000",)
+    engine = await VllmEngine.start(model, [Path(model).name], max_model_len=max_model_len, extra=extra)
+    try:
+        yield engine
+    finally:
+        await engine.shutdown()

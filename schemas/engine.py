@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import llguidance
 
 from schemas.sample import byte_tokenizer, grammar_of
@@ -25,8 +27,14 @@ SLICES = (
 pattern take a fifth to a half of the time. The order is from inside to outside: each is within the next."""
 
 
+# A special token of the model's vocabulary, by its id. Here is a vocabulary of bytes, of which these are in no text.
+_TOKEN = re.compile(r"<\[([0-9]+)\]>")
+_NO_TEXT = range(0xF8, 0x100)
+
+
 def engine_error(grammar: str) -> str | None:
     """Why llguidance cannot run ``grammar``; None when it can, as far as building it and the first mask show."""
+    grammar = _TOKEN.sub(lambda token: f"<[{_NO_TEXT[int(token[1]) % len(_NO_TEXT)]}]>", grammar)
     if grammar.count("\n") > MAX_SYMBOLS:
         return f"more than {MAX_SYMBOLS} alternatives"
     try:

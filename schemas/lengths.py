@@ -21,6 +21,8 @@ from schemas.spelling import JSON, Quoted, Spelling
 from schemas.stringset import StringSet
 from schemas.writable import quoted_names, quoted_strings
 
+CANNOT = "has no value that can be written in the model's call format"
+
 
 class Lengths:
     """Lengths of all goals below a root. ``lengths[goal]`` is None for an empty goal."""
@@ -225,13 +227,31 @@ class Lengths:
         return self._keys[names]
 
     def check(self, root: GoalId) -> int:
-        """The length of the root. Raises :class:`SchemaError` when no value satisfies it."""
+        """The length of the root. Raises :class:`SchemaError` when no value satisfies it, or none has a text."""
         length = self[root]
         if length is None:
-            raise SchemaError(
-                self.algebra.goals.path(root), "", "unsatisfiable: no JSON value is valid against the schema"
-            )
+            plain = Lengths(self.algebra, root)
+            if plain[root] is None:
+                reason = "unsatisfiable: no JSON value is valid against the schema"
+            else:
+                root, reason = self._unwritable(root, plain), f"it {CANNOT}"
+            raise SchemaError(self.algebra.goals.path(root), "", reason)
         return length
+
+    def _unwritable(self, goal: GoalId, plain: Lengths) -> GoalId:
+        """The innermost goal, by required members, that has values and none with a text."""
+        seen = {goal}
+        while True:
+            inner = [
+                slot.goal
+                for shape in self.algebra.objects(goal)
+                for slot in shape.slots
+                if slot.required and self[slot.goal] is None and plain[slot.goal] is not None
+            ]
+            if not inner or inner[0] in seen:
+                return goal
+            goal = inner[0]
+            seen.add(goal)
 
 
 def text_length(text: str) -> int:

@@ -41,8 +41,8 @@ class Tags:
     """Ends a value: no raw string holds it. No end of it is a beginning of it, or it would not be seen where it is."""
     after: str = ""
     """Behind each member."""
-    separator: str = ""
-    """Between two members."""
+    empty: str = ""
+    """All there is of an object without members."""
     python_words: bool = False
     """``True``, ``False`` and ``None`` are written (``true``, ``false`` and ``null`` are read as well)."""
     special: tuple[tuple[str, int], ...] = ()

@@ -183,6 +183,10 @@ class StringSet:
             return base
         return f"( {base} ) & ~( {_words(tuple(sorted(self.words)))} )"
 
+    def in_single_quotes(self) -> str:
+        """As `terminal`, with single quotes around the strings."""
+        return self.language().in_single_quotes()
+
     def raw(self) -> str:
         """One operand of a terminal expression for the members themselves, without quotes and escapes."""
         return self.language().raw()

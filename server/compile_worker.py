@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-import re
 import resource
 import signal
 import struct
@@ -22,9 +21,6 @@ from typing import Any, BinaryIO
 
 HEADER = struct.Struct("!I")
 _VALIDATOR_SECONDS = 2.0
-#: A special token of the model's vocabulary, by its id. Here is a vocabulary of bytes, of which these are in no text.
-_TOKEN = re.compile(r"<\[([0-9]+)\]>")
-_NO_TEXT = range(0xF8, 0x100)
 
 
 def main() -> None:
@@ -74,7 +70,7 @@ def _try_grammar(grammar: str) -> None:
     from schemas import SchemaError
     from schemas.engine import engine_error
 
-    error = engine_error(_TOKEN.sub(lambda token: f"<[{_NO_TEXT[int(token[1]) % len(_NO_TEXT)]}]>", grammar))
+    error = engine_error(grammar)
     if error is not None:
         raise SchemaError("", "", f"over a limit of the grammar engine: {error}")
 

@@ -19,7 +19,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import settings
 from xdist.scheduler.loadscope import LoadScopeScheduling
+
+# Time says nothing here: the tests share two cores with an engine.
+settings.register_profile("strictcall", deadline=None)
+settings.load_profile("strictcall")
 
 START_LIMIT = 600.0
 KEY = "sk-test-of-strictcall"
@@ -31,6 +36,7 @@ WITH_ENGINE = (
     "tests/clients/",
     "tests/decoding/engine/",
     "tests/decoding/test_outlines.py",
+    "tests/loadtest/test_prefix.py",
     "tests/loadtest/test_random_answers.py",
     "tests/server/test_checked_tools_on_the_engine.py",
     "tests/server/test_engine.py",

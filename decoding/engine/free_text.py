@@ -13,12 +13,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-_HINT = re.compile(r"// free text until (\"(?:[^\"\\]|\\.)*\")( at line start)?\n")
+_QUOTED = r"(\"(?:[^\"\\]|\\.)*\")"
+_HINT = re.compile(rf"// free text until {_QUOTED}( at line start)?(?:, if it does not begin with {_QUOTED})?\n")
+_SPACE = b" \t\r\n"
 
 
-def declare_free_text(grammar: str, marker: str, *, at_line_start: bool) -> str:
-    """The same grammar, saying that its answers begin with free text (any text, or none) up to ``marker``."""
-    return f"// free text until {json.dumps(marker)}{' at line start' if at_line_start else ''}\n{grammar}"
+def declare_free_text(grammar: str, marker: str, *, at_line_start: bool, unless: str | None = None) -> str:
+    """The same grammar, saying that its answers begin with free text (any text, or none) up to ``marker``; with
+    ``unless``, if they do not begin with that mark, white space aside. Either may be a special token."""
+    place = " at line start" if at_line_start else ""
+    condition = "" if unless is None else f", if it does not begin with {json.dumps(unless)}"
+    return f"// free text until {json.dumps(marker)}{place}{condition}\n{grammar}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,8 @@ class Marker:
 
     pattern: bytes
     start: int
+    unless: bytes = b""
+    """What may stand at the beginning of an answer that is no free text then."""
 
     @staticmethod
     def of(grammar: str) -> Marker | None:
@@ -35,7 +42,8 @@ class Marker:
         if hint is None:
             return None
         marker = str(json.loads(hint[1])).encode()
-        return Marker(b"\n" + marker, 1) if hint[2] else Marker(marker, 0)
+        unless = str(json.loads(hint[3])).encode() if hint[3] else b""
+        return Marker(b"\n" + marker, 1, unless) if hint[2] else Marker(marker, 0, unless)
 
     def fallbacks(self) -> list[int]:
         """For each length of the pattern, that of the longest shorter beginning that is also its end (KMP)."""
@@ -68,7 +76,7 @@ class FreeTextMasks:
 class FreeText:
     """Where one request stands in its free text."""
 
-    __slots__ = ("_masks", "_open", "_state", "_utf8_missing", "_written")
+    __slots__ = ("_beginning", "_masks", "_open", "_state", "_utf8_missing", "_written")
 
     def __init__(self, masks: FreeTextMasks) -> None:
         self._masks = masks
@@ -76,6 +84,8 @@ class FreeText:
         self._state = masks.marker.start
         self._utf8_missing = 0
         self._written = False
+        self._beginning: bytes | None = b"" if masks.marker.unless else None
+        """The answer so far, while it may still be the beginning of what is no free text."""
 
     @property
     def open(self) -> bool:
@@ -88,6 +98,8 @@ class FreeText:
 
     def write(self, pieces: Sequence[bytes]) -> None:
         """Follow what was written."""
+        if self._beginning is not None:
+            self._begin(b"".join(pieces))
         pattern, table = self._masks.marker.pattern, self._masks.table
         for piece in pieces:
             for byte in piece:
@@ -99,6 +111,16 @@ class FreeText:
                     self._open = False
                     return
             self._written |= bool(piece)
+
+    def _begin(self, written: bytes) -> None:
+        """Decide whether free text has begun."""
+        assert self._beginning is not None
+        self._beginning += written
+        unless, begun = self._masks.marker.unless, self._beginning.lstrip(_SPACE)
+        if begun.startswith(unless):
+            self._open = False
+        elif not unless.startswith(begun):
+            self._beginning = None
 
     def copy_mask(self, address: int, size: int) -> bool:
         """Copy this state's mask to ``address``, if it is known."""
@@ -116,7 +138,7 @@ class FreeText:
     @property
     def _whole(self) -> bool:
         # In the middle of a character only its next byte is allowed.
-        return self._open and not self._utf8_missing
+        return self._open and not self._utf8_missing and self._beginning is None
 
 
 def _missing(missing: int, byte: int) -> int:

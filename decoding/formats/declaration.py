@@ -16,7 +16,7 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 from decoding.spellings import write_arguments
-from schemas.spelling import JSON, Members, Quoted, Spelling, Tags
+from schemas.spelling import JSON, Json, Members, Quoted, Spelling, Tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +195,11 @@ class Format:
     def __post_init__(self) -> None:
         if not self.opening.startswith(self.marker) or not self.marker.strip():
             raise ValueError(f"format {self.name}: the parts have to begin with the marker")
-        for call in (self.call, *(other.call for other in self.others)):
-            self._check(call)
+        for opening in self.openings:
+            self._check(opening.call)
+            listed = opening.section is not None and opening.section.separator.strip()
+            if not (listed or isinstance(opening.call[0], Literal)):
+                raise ValueError(f"format {self.name}: a call has to begin with a literal")
         if self.separator.strip():
             raise ValueError(f"format {self.name}: without a section calls are separated by white space only")
 
@@ -207,8 +210,6 @@ class Format:
             raise ValueError(f"format {self.name}: a fixed text has to follow the name")
         if {part.spelling for part in call if isinstance(part, Arguments)} != {self._spelling}:
             raise ValueError(f"format {self.name}: all of its calls have arguments in one spelling")
-        if not isinstance(call[0], Literal):
-            raise ValueError(f"format {self.name}: a call has to begin with a literal")
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -318,7 +319,9 @@ def text_behind_name(call: tuple[Part, ...]) -> str:
             case Literal(text) if text.strip():
                 return text.lstrip()
             case Arguments(Tags() as tags):
-                return tags.key_open
+                return tags.key_open.lstrip()
+            case Arguments(Json() | Quoted()):
+                return "{"
             case Literal() | Gap() | CallId():
                 continue
         break

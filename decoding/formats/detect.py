@@ -10,12 +10,16 @@ from typing import Any
 from decoding.formats.cohere import COHERE
 from decoding.formats.declaration import Format
 from decoding.formats.deepseek import DEEPSEEK, DEEPSEEK_V31
+from decoding.formats.dsml import DEEPSEEK_V4, DEEPSEEK_V32, DEEPSEEK_V41
+from decoding.formats.gemma import FUNCTIONGEMMA, GEMMA
 from decoding.formats.glm import GLM, GLM_47
 from decoding.formats.granite import GRANITE
 from decoding.formats.harmony import HARMONY
 from decoding.formats.hermes import HERMES
 from decoding.formats.kimi import KIMI
 from decoding.formats.llama import LLAMA_JSON
+from decoding.formats.llama_pythonic import LLAMA_PYTHONIC
+from decoding.formats.minimax import MINIMAX
 from decoding.formats.mistral import MISTRAL, MISTRAL_LIST
 from decoding.formats.phi import PHI
 from decoding.formats.prompted import PROMPTED
@@ -30,10 +34,17 @@ _FORMATS = {
         MISTRAL_LIST,
         DEEPSEEK,
         DEEPSEEK_V31,
+        DEEPSEEK_V32,
+        DEEPSEEK_V4,
+        DEEPSEEK_V41,
         KIMI,
         GLM,
         GLM_47,
+        MINIMAX,
         LLAMA_JSON,
+        LLAMA_PYTHONIC,
+        GEMMA,
+        FUNCTIONGEMMA,
         GRANITE,
         PHI,
         COHERE,
@@ -100,6 +111,41 @@ _TABLE = (
         GLM,
         "the chat template writes <arg_key> and <arg_value> on lines of their own",
         lambda template: "<tool_call>" in template and "<arg_key>" in template,
+    ),
+    _Row(
+        MINIMAX,
+        "the chat template writes <minimax:tool_call>",
+        lambda template: "<minimax:tool_call>" in template,
+    ),
+    _Row(
+        DEEPSEEK_V32,
+        "the chat template writes <｜DSML｜function_calls>",
+        lambda template: "｜DSML｜" in template and "function_calls>" in template,
+    ),
+    _Row(
+        DEEPSEEK_V41,
+        "the chat template writes <｜DSML｜ calls>",
+        lambda template: "｜DSML｜ " in template or re.search(r"｜DSML｜['\" ~+]+ calls", template) is not None,
+    ),
+    _Row(
+        DEEPSEEK_V4,
+        "the chat template writes <｜DSML｜tool_calls>",
+        lambda template: "｜DSML｜" in template,
+    ),
+    _Row(
+        GEMMA,
+        "the chat template writes <|tool_call>call:",
+        lambda template: "<|tool_call>call:" in template,
+    ),
+    _Row(
+        FUNCTIONGEMMA,
+        "the chat template writes <start_function_call>call:",
+        lambda template: "<start_function_call>" in template,
+    ),
+    _Row(
+        LLAMA_PYTHONIC,
+        "the chat template asks for a list of Python calls",
+        lambda template: "func_name1(params_name1=params_value1" in template,
     ),
     _Row(
         HARMONY,

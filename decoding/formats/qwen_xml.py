@@ -1,10 +1,24 @@
-"""Qwen's XML form: a tag for the function and a tag for each parameter, strings raw on lines of their own."""
+"""Qwen's XML form: a tag for the function and a tag for each parameter, strings raw on lines of their own.
+
+Qwen3-Coder at times leaves ``<tool_call>`` out, with or without its end: that is a call too.
+"""
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Format, Literal, Name, ReasoningMarks
+from decoding.formats.declaration import Arguments, Either, Format, Literal, Name, Opening, ReasoningMarks
 from decoding.formats.wording import known_form
 from schemas.spelling import Tags
+
+_PARAMETERS = Arguments(
+    Tags(
+        key_open="<parameter=",
+        to_string=">\n",
+        to_other=">\n",
+        close="\n</parameter>",
+        after="\n",
+        python_words=True,
+    )
+)
 
 QWEN_XML = Format(
     name="qwen_xml",
@@ -14,17 +28,21 @@ QWEN_XML = Format(
         Literal("<tool_call>\n<function="),
         Name(),
         Literal(">\n"),
-        Arguments(
-            Tags(
-                key_open="<parameter=",
-                to_string=">\n",
-                to_other=">\n",
-                close="\n</parameter>",
-                after="\n",
-                python_words=True,
-            )
-        ),
+        _PARAMETERS,
         Literal("</function>\n</tool_call>"),
+    ),
+    others=(
+        Opening(
+            marker="<function=",
+            call=(
+                Literal("<function="),
+                Name(),
+                Literal(">\n"),
+                _PARAMETERS,
+                Literal("</function>"),
+                Either(("\n</tool_call>", "")),
+            ),
+        ),
     ),
     reasoning=ReasoningMarks("<think>", "</think>"),
     text_separator="\n\n",

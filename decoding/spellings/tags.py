@@ -25,9 +25,8 @@ def write_tags(tags: Tags, arguments: str, types: Members | None) -> str:
     found = members(arguments)
     if found is None:
         return arguments
-    return tags.separator.join(
-        _tag(tags, member, STRING if types is None else types.kinds(member.key)) for member in found
-    )
+    kinds = [STRING if types is None else types.kinds(member.key) for member in found]
+    return "".join(_tag(tags, *each) for each in zip(found, kinds, strict=True)) or tags.empty
 
 
 def _tag(tags: Tags, member: Member, kinds: frozenset[Kind]) -> str:
@@ -66,6 +65,7 @@ class TagReader:
         self._tags = tags
         self._types = types
         self._end = end.split()[0]
+        self._key_open = tags.key_open.lstrip(SPACE)
         # White space in what stands between name and value does not matter, but for its end, which a string can
         # be told from by: there it is the template's or it is left out.
         self._to_string, self._to_other = tokens(tags.to_string), tokens(tags.to_other)
@@ -114,16 +114,16 @@ class TagReader:
         at = _skip(text, at)
         if at == len(text):
             return None
-        if text.startswith(self._tags.key_open, at):
+        if text.startswith(self._key_open, at):
             self._out.append(", " if self._count else "{")
             self._count += 1
             self._state = _State.NAME
-            return at + len(self._tags.key_open)
+            return at + len(self._key_open)
         if text.startswith(self._end, at):
             self._out.append("}" if self._count else "{}")
             self.complete = True
             return at
-        return self._wait(text, at, self._tags.key_open, self._end)
+        return self._wait(text, at, self._key_open, self._end)
 
     def _wait(self, text: str, at: int, *expected: str) -> int | None:
         """Nothing to do but wait, if the text can become one of these."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 class KeywordMembers:
     lower: Lowering
     rules: dict[ObjectShape, str] = field(default_factory=dict)
+    empty: str = ""
     opening: str = ""
     closing: str = ""
 

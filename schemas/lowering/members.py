@@ -21,6 +21,10 @@ class MemberWriter(Protocol):
         """The rules of the shapes that were lowered with this writer."""
 
     @property
+    def empty(self) -> str:
+        """An object without members."""
+
+    @property
     def opening(self) -> str: ...
 
     @property
@@ -47,6 +51,7 @@ class JsonMembers:
 
     lower: Lowering
     rules: dict[ObjectShape, str] = field(default_factory=dict)
+    empty: str = '"{" "}"'
     opening: str = '"{"'
     closing: str = '"}"'
 

@@ -156,7 +156,7 @@ def _count_others(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -
 
 def _only_others(lower: Lowering, name: str, plan: _Plan, path: str, writer: MemberWriter) -> None:
     """No declared members: a plain repetition."""
-    alternatives = [joined(writer.opening, writer.closing)] if plan.least == 0 else []
+    alternatives = [joined(writer.empty)] if plan.least == 0 else []
     if plan.others and plan.most != 0:
         members = [writer.other(other.names, other.goal, path) for other in plan.others]
         member = members[0]
@@ -181,7 +181,7 @@ def _any_order(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path
     _free(writer, plan, after)
     _conditional(writer, shape, plan, after)
     final = _final(plan)
-    alternatives = [joined(writer.opening, writer.closing)] if _holds_empty(shape, plan) else []
+    alternatives = [joined(writer.empty)] if _holds_empty(shape, plan) else []
     if plan.members:
         alternatives.append(joined(writer.opening, _beginning(lower, writer, shape, plan, path, member, after)))
         text.rule(member, plan.members, parametric=True)

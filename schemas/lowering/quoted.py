@@ -22,6 +22,7 @@ class QuotedMembers:
     lower: Lowering
     spelling: Quoted
     rules: dict[ObjectShape, str] = field(default_factory=dict)
+    empty: str = '"{" "}"'
     opening: str = '"{"'
     closing: str = '"}"'
 

@@ -9,6 +9,7 @@ from schemas.algebra import strings_empty
 from schemas.compiled import Residue
 from schemas.errors import SchemaError
 from schemas.goals import GoalId
+from schemas.lengths import CANNOT
 from schemas.lowering import objects
 from schemas.lowering.keywords import KeywordMembers
 from schemas.lowering.members import MemberWriter
@@ -103,9 +104,6 @@ def _missing(lower: Lowering, shape: ObjectShape, writer: MemberWriter) -> tuple
     if (shape.witnesses or shape.least > there) and not others and not shape.conditions:
         return "", f"members that are needed {CANNOT[4:]}"
     return None
-
-
-CANNOT = "has no value that can be written in the model's call format"
 
 
 def _note_left_out(lower: Lowering, shape: ObjectShape, writer: MemberWriter, path: str) -> None:

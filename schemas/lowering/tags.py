@@ -32,8 +32,12 @@ class TagMembers:
     closing: str = ""
     _known: dict[tuple[str, frozenset[Kind], GoalId], str] = field(default_factory=dict)
 
+    @property
+    def empty(self) -> str:
+        return fixed(self.tags.empty, self.tags.special)
+
     def separator(self) -> str:
-        return fixed(self.tags.separator, self.tags.special)
+        return ""
 
     def exists(self, key: str, goal: GoalId) -> bool:
         return tag_names(self.tags).contains(key) and self._has_values(self.members.kinds(key), goal)

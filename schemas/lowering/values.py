@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from schemas.compiled import Residue
@@ -154,8 +154,11 @@ class Lowering:
 
         What stands beside the first one adds no string: it makes masks cheap.
         """
-        bearable = self.bearable(strings, path)
-        return [bearable.terminal(), *bearable.shortcuts()]
+        return self._quoted(self.bearable(strings, path))
+
+    def _quoted(self, strings: StringSet) -> list[str]:
+        found = [strings.terminal(), *strings.shortcuts()]
+        return [*found, strings.in_single_quotes()] if self.spelling == Keywords() else found
 
     def bearable(self, strings: StringSet, path: str) -> StringSet:
         """``strings``, or a superset where they would be too much for the lexer."""
@@ -175,15 +178,16 @@ class Lowering:
         """
         known = self._keys.get(name)
         if known is None:
-            known = self._keys[name] = self._with_colon(self.text.terminal(StringSet.literals([name]).terminal()))
+            known = self._keys[name] = self._with_colon(self._quoted(StringSet.literals([name])))
         return known
 
     def keys(self, names: StringSet, path: str) -> str:
         """As :meth:`key`, for any name of a set."""
-        terminals = [self.text.terminal(expression) for expression in self.strings(names, path)]
-        return self._with_colon(terminals[0] if len(terminals) == 1 else self.text.choice(terminals))
+        return self._with_colon(self.strings(names, path))
 
-    def _with_colon(self, symbol: str) -> str:
+    def _with_colon(self, expressions: Sequence[str]) -> str:
+        terminals = [self.text.terminal(expression) for expression in expressions]
+        symbol = terminals[0] if len(terminals) == 1 else self.text.choice(terminals)
         return f"{symbol} {self.text.terminal(COLON)}"
 
     def comma(self) -> str:

@@ -135,6 +135,10 @@ class Language:
         """As `terminal` without the quotes: one operand for a larger terminal expression."""
         return terminal.body(self.regex)
 
+    def in_single_quotes(self) -> str:
+        """As `terminal`, with single quotes around the strings."""
+        return terminal.in_single_quotes(self.regex)
+
     def raw(self) -> str:
         """As `body`, but for the members themselves, without JSON's escapes."""
         return terminal.raw(self.regex)

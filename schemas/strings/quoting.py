@@ -73,6 +73,18 @@ def letter_text(char: str) -> str:
     return _any_of(list(spelling(of(char))))
 
 
+@lru_cache(maxsize=4096)
+def single_quoted(set_: CharSet) -> tuple[str, ...]:
+    """The same inside a string in single quotes: JSON's spellings, with ``'`` for ``"`` as what has to be escaped."""
+    others = set_ - of("'\"")
+    found = list(spelling(others)) if others else []
+    if "'" in set_:
+        found.append("\\x5c'")
+    if '"' in set_:
+        found += ["\\x22", "\\x5c\\x22"]
+    return tuple(found)
+
+
 def _any_of(options: list[str]) -> str:
     return options[0] if len(options) == 1 else f"(?:{'|'.join(options)})"
 

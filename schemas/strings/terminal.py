@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from schemas.strings.charset import ANY, CharSet
 from schemas.strings.nodes import Chars, Complement, Concat, Empty, Intersection, Nothing, Regex, Repeat, Union, pieces
-from schemas.strings.quoting import char_class, spelling
+from schemas.strings.quoting import char_class, single_quoted, spelling
 from schemas.strings.regex import ALL, chars, is_length, repeat
 
 Spell: TypeAlias = Callable[[CharSet], tuple[str, ...]]
@@ -37,6 +37,13 @@ def body(node: Regex) -> str:
     if isinstance(node, Nothing):
         raise ValueError("the empty language has no terminal: decide emptiness before lowering")
     return _expression(node, spelling)
+
+
+def in_single_quotes(node: Regex) -> str:
+    """As `terminal`, for strings in single quotes (`schemas.strings.quoting.single_quoted`)."""
+    if isinstance(node, Nothing):
+        raise ValueError("the empty language has no terminal: decide emptiness before lowering")
+    return f"/'{_regex(node, single_quoted)}'/" if node.facts.plain else f'"\'" {_expression(node, single_quoted)} "\'"'
 
 
 def raw(node: Regex) -> str:

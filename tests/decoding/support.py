@@ -93,13 +93,13 @@ def read(
 
 def arguments_end(fmt: Format, calls: Sequence[tuple[str, str]]) -> list[int]:
     """Where in these calls' text it is certain that the arguments of each are at their end."""
-    ends = []
-    for count in range(1, len(calls) + 1):
-        text = fmt.write_calls(calls[:count]).removesuffix(fmt.section.close if fmt.section else "")
-        last = len(text) - len(fmt.behind_arguments)
-        sure = {Tags: fmt.behind_arguments.split()[0:1], Keywords: [fmt.behind_arguments[:1]]}
-        ends.append(last + sum(map(len, sure.get(type(fmt.spelling), []))))
-    return ends
+    behind = fmt.behind_arguments
+    before = len(behind) - len(behind.lstrip())
+    # How much of what stands behind them has to be seen.
+    seen = {Tags: before + len(behind.split()[0]) if behind.split() else 0, Keywords: 1}.get(type(fmt.spelling), 0)
+    close = fmt.section.close if fmt.section else ""
+    texts = [fmt.write_calls(calls[: count + 1]).removesuffix(close) for count in range(len(calls))]
+    return [len(text) - len(behind) + seen for text in texts]
 
 
 def call(index: int, name: str, arguments: str) -> list[Event]:

@@ -72,7 +72,67 @@ KIMI = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for m 
 {{ c.function.arguments | tojson }}<|tool_call_end|>{% endfor %}<|tool_calls_section_end|>{% endif %}<|end|>\
 {% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"""
 
+# One call a message, results by the name of the call before, reasoning by another name: like gpt-oss.
+HARMONY = """{% if tools %}<|start|>developer<|message|>{{ tools | tojson }}<|end|>{% endif %}\
+{% set last = namespace(name=none) %}{% for m in messages %}{% if m.role == 'assistant' %}\
+{% if m.thinking and m.content and m.tool_calls %}{{ raise_exception('both') }}{% endif %}\
+{% if '<|channel|>' in m.content %}{{ raise_exception('channels in the content') }}{% endif %}\
+{% if m.tool_calls %}{% set call = m.tool_calls[0].function %}{% if m.content or m.thinking %}\
+<|start|>assistant<|channel|>analysis<|message|>{{ m.content or m.thinking }}<|end|>{% endif %}\
+<|start|>assistant to=functions.{{ call.name }}<|channel|>commentary json<|message|>{{ call.arguments | tojson }}\
+<|call|>{% set last.name = call.name %}{% else %}<|start|>assistant<|channel|>final<|message|>{{ m.content }}<|end|>\
+{% endif %}{% elif m.role == 'tool' %}{% if last.name is none %}{{ raise_exception('no call before') }}{% endif %}\
+<|start|>functions.{{ last.name }} to=assistant<|channel|>commentary<|message|>{{ m.content | tojson }}<|end|>\
+{% elif m.role == 'user' %}<|start|>user<|message|>{{ m.content }}<|end|>{% endif %}{% endfor %}\
+{% if add_generation_prompt %}<|start|>assistant{% endif %}"""
+
+# Shows tools, and messages of every role as they are; knows nothing of calls: like Granite 3.
+GRANITE = """{% if tools %}<|start_of_role|>available_tools<|end_of_role|>{{ tools | tojson }}<|end_of_text|>
+{% endif %}{% for m in messages %}<|start_of_role|>{{ m.role }}<|end_of_role|>{{ m.content }}<|end_of_text|>
+{% endfor %}{% if add_generation_prompt %}<|start_of_role|>assistant<|end_of_role|>{% endif %}"""
+
+# Numbered actions, results that refer to the numbers, text in marks, no text beside actions: like Command R7B.
+COHERE = """<|SYSTEM_TOKEN|>{% if tools %}{{ tools | tojson }}{% endif %}{% set count = namespace(n=0) %}\
+{% for m in messages %}{% if m.role == 'assistant' %}<|CHATBOT_TOKEN|>{% if m.tool_calls %}<|START_THINKING|>\
+{{ m.reasoning_content or m.content }}<|END_THINKING|><|START_ACTION|>[
+{% for c in m.tool_calls %}    {"tool_call_id": "{{ count.n }}", "tool_name": "{{ c.function.name }}", \
+"parameters": {{ c.function.arguments | tojson }}}{% if not loop.last %},{% endif %}
+{% set count.n = count.n + 1 %}{% endfor %}]<|END_ACTION|>{% else %}<|START_RESPONSE|>{{ m.content }}\
+<|END_RESPONSE|>{% endif %}{% elif m.role == 'tool' %}<|SYSTEM_TOKEN|><|START_TOOL_RESULT|>{{ m.content | tojson }}\
+<|END_TOOL_RESULT|>{% else %}<|{{ m.role }}|>{{ m.content }}{% endif %}<|END_OF_TURN_TOKEN|>{% endfor %}\
+{% if add_generation_prompt %}<|CHATBOT_TOKEN|>{% endif %}"""
+
+# The call as JSON and nothing else; one call a message: like Llama 3.
+LLAMA = """<|start_header_id|>system<|end_header_id|>{% if tools %}{{ tools | tojson }}{% endif %}<|eot_id|>\
+{% for m in messages %}{% if m.tool_calls %}{% if m.tool_calls | length != 1 %}{{ raise_exception('one call') }}\
+{% endif %}{% set call = m.tool_calls[0].function %}<|start_header_id|>assistant<|end_header_id|>\
+{"name": "{{ call.name }}", "parameters": {{ call.arguments | tojson }}}<|eot_id|>{% else %}\
+<|start_header_id|>{{ m.role }}<|end_header_id|>{{ m.content }}<|eot_id|>{% endif %}{% endfor %}\
+{% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>{% endif %}"""
+
 # Refuses everything.
 SULKY = "{{ raise_exception('no') }}"
 
 ALL = {"plain": PLAIN, "strict": STRICT, "hermes": HERMES, "items": ITEMS, "strings": STRINGS}
+
+# Calls as tags, values as Python writes them: like Qwen3-Coder.
+QWEN_XML = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for m in messages %}<|{{ m.role }}|>\
+{{ m.content }}{% for c in m.tool_calls or [] %}{% if loop.first and m.content %}{{ '\\n\\n' }}{% endif %}\
+{% if not loop.first %}{{ '\\n' }}{% endif %}{{ '<tool_call>\\n<function=' + c.function.name + '>\\n' }}\
+{% for key, value in c.function.arguments.items() %}{{ '<parameter=' + key + '>\\n' }}\
+{{ value | tojson if value is mapping or (value is sequence and value is not string) else value | string }}\
+{{ '\\n</parameter>\\n' }}{% endfor %}{{ '</function>\\n</tool_call>' }}{% endfor %}<|end|>{% endfor %}"""
+
+# Pairs of keys and values: like GLM-4.7.
+GLM = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for m in messages %}<|{{ m.role }}|>\
+{{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>{{ c.function.name }}\
+{% for key, value in c.function.arguments.items() %}<arg_key>{{ key }}</arg_key><arg_value>\
+{{ value | tojson if value is not string else value }}</arg_value>{% endfor %}</tool_call>{% endfor %}<|end|>\
+{% endfor %}"""
+
+# Bare names, strings between quotes of their own: like Gemma.
+GEMMA = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for m in messages %}<|{{ m.role }}|>\
+{{ m.content }}{% for c in m.tool_calls or [] %}<|tool_call>call:{{ c.function.name }}{{ '{' }}\
+{% for key, value in c.function.arguments.items() %}{{ ',' if not loop.first }}{{ key }}:\
+{{ '<|"|>' + value + '<|"|>' if value is string else value | tojson }}{% endfor %}{{ '}' }}<tool_call|>{% endfor %}\
+<|end|>{% endfor %}"""

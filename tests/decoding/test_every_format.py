@@ -39,9 +39,11 @@ def test_text(fmt: Format) -> None:
     auto, required = (tool_grammar(TOOLS, mode, True, fmt) for mode in ("auto", "required"))
     for text in ("", "Hello.", "日本 🎈\n", f"a {fmt.marker[:-1]}", "{}", "[]", '{"a": 1}'):
         written = fmt.write_answer(text, [])
-        assert accepts(auto, written), text
+        # Where answers that begin with the marker are calls, no other answer can begin with it.
+        begins = fmt.marker_at == "answer" and text.startswith(fmt.marker)
+        assert accepts(auto, written) is not begins, text
         assert not accepts(required, written), text
-        assert (
+        assert begins or (
             merged(read(fmt, written)) == merged(read(fmt, text)) == [*([Text(text)] if text else []), Finished("stop")]
         )
 
@@ -152,4 +154,4 @@ def test_what_the_grammar_writes_the_reader_reads(fmt: Format) -> None:
             assert not any(fmt.opening in event.text for event in events if isinstance(event, Text))
             assert events[-1] == Finished("tool_calls")
             made += len(started)
-    assert made > 10
+    assert made > 5

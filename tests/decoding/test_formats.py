@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from decoding.formats import Arguments, Format, Literal, Name, Part, Wording, bind, detect, explain, get, names
+from decoding.formats import Arguments, Format, Index, Literal, Name, Part, Wording, bind, detect, explain, get, names
 from tests.decoding.support import ALL_FORMATS
 
 WORDING = Wording("", "", "{content}")
@@ -48,6 +48,17 @@ def test_names_and_get() -> None:
         ("{{ tools }} <tool_call>\n<function=f>\n<parameter=p>", "qwen_xml", "<function="),
         ("{{ tools }} <tool_call>f\n<arg_key>k</arg_key>", "glm", "lines of their own"),
         ("{{ tools }} <tool_call>f<arg_key>k</arg_key><arg_value>v", "glm_47", "without line breaks"),
+        ("{{ tools }} <minimax:tool_call>", "minimax", "<minimax:tool_call>"),
+        ("{{ tools }} <｜DSML｜function_calls>", "deepseek_v32", "function_calls"),
+        ("{{ tools }} <｜DSML｜tool_calls>", "deepseek_v4", "tool_calls"),
+        ("{{ tools }} <｜DSML｜ calls>", "deepseek_v41", "calls"),
+        ("{{ tools }} {{ '<|tool_call>call:' + name }}", "gemma", "<|tool_call>call:"),
+        (
+            "{{ tools }} <start_function_declaration> {{ '<start_function_call>call:' }}",
+            "functiongemma",
+            "function_call",
+        ),
+        ("{{ tools }} [func_name1(params_name1=params_value1)]", "llama_pythonic", "Python"),
     ],
 )
 def test_detect(template: object, name: str, word: str) -> None:
@@ -73,7 +84,7 @@ CALL = (Literal("<c>"), Name(), Literal("("), Arguments(), Literal(")"))
         (CALL[1:], "(", ""),
         (CALL, "<d>", ""),
         (CALL, " ", ""),
-        ((Literal("<c>"), Name(), Arguments(), Literal(")")), "<c>", ""),
+        ((Literal("<c>"), Name(), Index(), Arguments(), Literal(")")), "<c>", ""),
         (CALL[:3], "<c>", ""),
         ((*CALL, Arguments()), "<c>", ""),
         (CALL, "<c>", ", "),

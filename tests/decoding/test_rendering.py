@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from decoding import RenderError, ToolChoice, render_prompt, render_text
+from decoding import RenderError, ToolChoice, render_prompt, render_text, tool_from_wire
 from decoding.formats import Format, get
 from decoding.template import abilities
 from tests.decoding import templates
-from tests.decoding.support import FORMATS, TOOLS, WIRE, call, merged, read
+from tests.decoding.support import ALL_FORMATS, FORMATS, TOOLS, WIRE, call, merged, read
 
 HERMES, PROMPTED = get("hermes"), get("prompted")
 AUTO = ToolChoice("auto")
@@ -251,8 +251,80 @@ def test_an_unknown_role() -> None:
         render_text(tokenizer("plain"), PROMPTED, [{"role": "narrator", "content": "x"}])
 
 
-def test_the_declaration_is_shown_as_sent() -> None:
-    """strict and other members of a tool do no harm (e7), and parameters are not the narrowed ones."""
-    prompt = text_of("hermes", HERMES, [user("x")])
-    assert json.dumps(WIRE[1]["function"]["parameters"]) in prompt
-    assert "maxProperties" not in prompt
+@pytest.mark.parametrize("strict", [True, False, None])
+def test_the_declaration_is_shown_as_sent(strict: bool | None) -> None:
+    """e7: ``strict`` is taken in every place and never in the prompt's way; parameters are not the narrowed ones."""
+    marked = [{**tool, "function": {**tool["function"], "strict": strict}, "strict": strict} for tool in WIRE]
+    tools = [tool_from_wire(tool) for tool in marked]
+    assert [tool.strict for tool in tools] == [strict] * len(tools)
+    for name, fmt in (("hermes", HERMES), ("plain", PROMPTED), ("items", HERMES), ("strings", HERMES)):
+        prompt = render_text(tokenizer(name), fmt, [user("x")], tools, AUTO)
+        assert prompt == text_of(name, fmt, [user("x")])
+        assert "strict" not in prompt
+        assert "maxProperties" not in prompt
+    assert json.dumps(WIRE[1]["function"]["parameters"]) in text_of("hermes", HERMES, [user("x")])
+
+
+OWN = [
+    (templates.HERMES, "hermes"),
+    (templates.MISTRAL, "mistral"),
+    (templates.KIMI, "kimi"),
+    (templates.HARMONY, "harmony"),
+    (templates.GRANITE, "granite"),
+    (templates.COHERE, "cohere"),
+    (templates.LLAMA, "llama_json"),
+]
+PLAIN_FORMATS = [(templates.PLAIN, fmt.name) for fmt in ALL_FORMATS]
+
+
+@pytest.mark.parametrize(("template", "name"), OWN, ids=[name for _, name in OWN])
+def test_the_families_own_templates(template: str, name: str) -> None:
+    """Tools, several calls of one answer, each result behind its call, text beside calls, broken arguments."""
+    made, fmt = templates.tokenizer(template), get(name)
+    assert abilities(made, fmt).tools
+    history = [
+        user("go"),
+        calling(("call_one", "find", '{"q": "first"}'), ("call_two", "find", '{"q": "second"}'), content=None),
+        result("call_one", "result one"),
+        result("call_two", "result two"),
+        calling(("call_three", "find", '{"q": "broken'), content=None),
+        result("call_three", "result three"),
+        {"role": "assistant", "content": "answer", "reasoning_content": "because"},
+        user("more"),
+    ]
+    prompt = render_text(made, fmt, history, TOOLS, AUTO)
+    words = ["find-all_2", "go", "first", "second", "broken", "result three", "answer", "more"]
+    places = [prompt.index(word) for word in words]
+    assert places == sorted(places)
+    assert prompt.index("first") < prompt.index("result one") < prompt.index("result two") < prompt.index("broken")
+    assert "call these functions" not in prompt, "written out, though the template can"
+
+
+def test_one_call_a_turn() -> None:
+    """Each result stands behind its own call, whatever their order."""
+    made, fmt = templates.tokenizer(templates.HARMONY), get("harmony")
+    assert abilities(made, fmt).single_calls
+    history = [
+        user("go"),
+        calling(("a", "find", '{"q": "first"}'), ("b", "ping", "{}"), content="Two things."),
+        result("b", "result two"),
+        result("a", "result one"),
+    ]
+    prompt = render_text(made, fmt, history, TOOLS, AUTO)
+    order = ["Two things.", "first", "functions.find to=assistant", "result one", "functions.ping to=", "result two"]
+    assert [prompt.index(word) for word in order] == sorted(prompt.index(word) for word in order)
+
+
+@pytest.mark.parametrize(
+    ("template", "name"), [*OWN, *PLAIN_FORMATS], ids=[*(n for _, n in OWN), *(f"plain-{n}" for _, n in PLAIN_FORMATS)]
+)
+def test_the_prompt_of_a_tool_loop_only_grows(template: str, name: str) -> None:
+    """Ten turns: each prompt begins with the one before, up to what opens the answer; so the prefix cache hits."""
+    made, fmt = templates.tokenizer(template), get(name)
+    turns = [user("question")]
+    prompts = [render_text(made, fmt, turns, TOOLS, AUTO)]
+    for n in range(10):
+        turns += [calling((f"call_{n}", "find", json.dumps({"q": f"word {n}"}))), result(f"call_{n}", f"result {n}")]
+        prompts.append(render_text(made, fmt, turns, TOOLS, AUTO))
+    for shorter, longer in itertools.pairwise(prompts):
+        assert longer.startswith(shorter)

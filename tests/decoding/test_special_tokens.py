@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import llguidance
 import pytest
 
 from decoding import CallFinished, CallStarted, Finished, Format, Text, tool_grammar
+from schemas.spelling import Quoted
 from tests.decoding.support import ALL_FORMATS, TOOLS, merged, read
 
 MARKS = {
+    "gemma": ["<|tool_call>", "<tool_call|>", '<|"|>', "<|channel>", "<channel|>"],
+    "functiongemma": ["<start_function_call>", "<end_function_call>", "<escape>"],
+    "minimax": ["<minimax:tool_call>", "</minimax:tool_call>"],
     "mistral": ["[TOOL_CALLS]", "[ARGS]", "[THINK]", "[/THINK]"],
     "deepseek_v31": [
         "<｜tool▁calls▁begin｜>",
@@ -121,13 +126,27 @@ def test_a_marker_besides_the_first() -> None:
 @every_format
 def test_markers_in_strings_are_spelled(fmt: Format) -> None:
     """Inside a string a marker can only be spelled, and is data."""
-    arguments = f'{{"q":"{fmt.marker}"}}'
-    opening, closing = fmt.write_calls([("find", "{}")]).split("{}")
-    ids = [*tokens(fmt, opening), *arguments.encode(), *tokens(fmt, closing)]
+    opening, closing = fmt.write_calls([("find", '{"q": "@@"}')]).split("@@")
+    ids = [*tokens(fmt, opening), *fmt.marker.encode(), *tokens(fmt, closing)]
     assert accepts(fmt, "required", ids)
-    events = merged(read(fmt, opening + arguments + closing))
-    assert [event.arguments for event in events if isinstance(event, CallFinished)] == [arguments]
-    assert not accepts(fmt, "required", tokens(fmt, opening + arguments + closing))
+    events = merged(read(fmt, opening + fmt.marker + closing))
+    arguments = [json.loads(event.arguments) for event in events if isinstance(event, CallFinished)]
+    assert arguments == [{"q": fmt.marker}]
+    assert not accepts(fmt, "required", tokens(fmt, opening + fmt.marker + closing))
+
+
+@pytest.mark.parametrize("fmt", [fmt for fmt in BOUND if isinstance(fmt.spelling, Quoted)], ids=lambda fmt: fmt.name)
+def test_quotes_are_tokens(fmt: Format) -> None:
+    """Strings stand between tokens; what spells one is neither a quote nor can it stand in a string."""
+    assert isinstance(fmt.spelling, Quoted)
+    text = fmt.write_calls([("find", '{"q": "@@"}')])
+    for value, good in (("", True), ("x", True), ('"}', True), (fmt.spelling.quote, False)):
+        opening, closing = text.split("@@")
+        ids = [*tokens(fmt, opening), *value.encode(), *tokens(fmt, closing)]
+        assert accepts(fmt, "required", ids) is good
+    opening, *_, closing = text.split(fmt.spelling.quote)
+    quoted = f"{fmt.spelling.quote}x{fmt.spelling.quote}".encode()
+    assert not accepts(fmt, "required", [*tokens(fmt, opening), *quoted, *tokens(fmt, closing)])
 
 
 @pytest.mark.parametrize("fmt", [fmt for fmt in BOUND if fmt.reasoning], ids=lambda fmt: fmt.name)

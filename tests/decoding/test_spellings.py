@@ -209,7 +209,7 @@ def test_walks(fmt: Format) -> None:
     rng = random.Random(fmt.name)
     done = 0
     grammar = tool_grammar([TOOL], "required", False, fmt)
-    for _ in range(60):
+    for _ in range(24):
         text = wander(fmt, matcher(grammar.cfg.definition), rng)
         if text is None:
             continue
@@ -219,7 +219,7 @@ def test_walks(fmt: Format) -> None:
         assert same(read_back(fmt, again), [arguments]), text
         assert accepts(grammar, again), text
         done += 1
-    assert done > 20
+    assert done > 8
 
 
 def required(fmt: Format) -> list[str]:
@@ -270,7 +270,7 @@ def can_be_written(fmt: Format, value: Any, kinds: Any = None) -> bool:
 
 
 @every_format
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_render_then_read_is_the_identity(fmt: Format, data: st.DataObject) -> None:
     """Over strings full of markup, in members of every kind; and the grammar writes all of it."""
@@ -317,5 +317,6 @@ def test_a_schema_that_the_format_cannot_write_is_refused(fmt: Format) -> None:
     forbidden = {Tags: lambda s: s.close, Quoted: lambda s: s.quote}.get(type(fmt.spelling))
     if forbidden is not None:
         const = {"type": "object", "properties": {"a": {"const": f"x{forbidden(fmt.spelling)}"}}, "required": ["a"]}
-        with pytest.raises(SchemaError, match="call format"):
+        with pytest.raises(SchemaError, match="call format") as refused:
             spelled([tool(const)], fmt.spelling)
+        assert refused.value.path == "/properties/a"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import llguidance
 import llguidance.torch
 import pytest
@@ -10,22 +12,41 @@ from hypothesis import strategies as st
 
 from decoding import tool_grammar
 from decoding.engine.free_text import FreeText, FreeTextMasks, Marker, declare_free_text
+from decoding.formats import get
 from tests.decoding.engine.support import ByteTokenizer, tokenizer
 
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
+#: The last one's marker is a special token: any that the answers below do not hold.
+FORMATS = {name: get(name) for name in ("hermes", "prompted")} | {
+    "special": replace(get("hermes"), special=(("<tool_call>", ByteTokenizer.eos_token_id),))
+}
 SHAPES = [
-    (fmt, choice, parallel)
-    for fmt in ("hermes", "prompted")
+    (fmt, choice, parallel, reasoning)
+    for fmt, reasoning in (("hermes", "none"), ("hermes", "optional"), ("prompted", "none"), ("special", "none"))
     for choice, parallel in (("auto", True), ("auto", False), ("none", True))
 ]
-GRAMMARS = {shape: tool_grammar(TOOLS, shape[1], shape[2], shape[0]).cfg.definition for shape in SHAPES}
+GRAMMARS = {shape: tool_grammar(TOOLS, *shape[1:3], FORMATS[shape[0]], shape[3]).cfg.definition for shape in SHAPES}
 MASKS = {shape: FreeTextMasks(marker) for shape, text in GRAMMARS.items() if (marker := Marker.of(text)) is not None}
 MATCHERS = {
     shape: llguidance.LLMatcher(tokenizer(), llguidance.grammar_from("grammar", text), log_level=0)
     for shape, text in GRAMMARS.items()
 }
 PIECES = st.sampled_from(
-    [*ByteTokenizer.words, b"a", b" ", b"<", b"<<tool", b"`", b"``", b"\n\n", "é".encode(), "😀".encode()]
+    [
+        *ByteTokenizer.words,
+        b"<think>",
+        b"<thi",
+        b"</think>",
+        b"a",
+        b" ",
+        b"<",
+        b"<<tool",
+        b"`",
+        b"``",
+        b"\n\n",
+        "é".encode(),
+        "😀".encode(),
+    ]
 )
 
 
@@ -33,12 +54,14 @@ def test_every_such_grammar_says_so() -> None:
     assert set(MASKS) == set(SHAPES)
     required = tool_grammar(TOOLS, "required", True, "hermes").cfg.definition
     assert Marker.of(required) is None
+    assert Marker.of(tool_grammar(TOOLS, "auto", True, "hermes", "open").cfg.definition) is None
+    assert Marker.of(tool_grammar(TOOLS, "auto", True, "granite").cfg.definition) is None, "two markers"
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @settings(max_examples=60, deadline=None)
 @given(pieces=st.lists(PIECES, max_size=14))
-def test_kept_masks_are_the_computed_ones(shape: tuple[str, str, bool], pieces: list[bytes]) -> None:
+def test_kept_masks_are_the_computed_ones(shape: tuple[str, str, bool, str], pieces: list[bytes]) -> None:
     matcher = MATCHERS[shape].deep_copy()
     text = FreeText(MASKS[shape])  # kept over all examples: each state's mask was computed in another text
     computed = llguidance.torch.allocate_token_bitmask(1, tokenizer().vocab_size)
@@ -88,6 +111,31 @@ def test_the_marker_ends_free_text(at_line_start: bool, text: bytes, left: bool)
     written = FreeText(FreeTextMasks(marker))
     written.write([text[:3], text[3:]])
     assert written.open is not left
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "kept"),
+    [
+        (b"<think>", True, False),
+        (b" \n<think>hm", True, False),
+        (b"", False, False),
+        (b"\n <thi", False, False),
+        (b"\n <thx", False, True),
+        (b"a <think>", False, True),
+    ],
+)
+def test_free_text_that_may_turn_out_to_be_reasoning(text: bytes, left: bool, kept: bool) -> None:
+    marker = Marker.of(declare_free_text("start: x\n", "<tool_call>", at_line_start=False, unless="<think>"))
+    assert marker is not None
+    masks = FreeTextMasks(marker)
+    computed = llguidance.torch.allocate_token_bitmask(1, 64)
+    for _ in range(2):
+        for pieces in ([text], [bytes([byte]) for byte in text]):
+            written = FreeText(masks)
+            written.write(pieces)
+            assert written.open is not left
+            written.keep_mask(computed.data_ptr(), 8)
+            assert written.copy_mask(computed.data_ptr(), 8) == kept
 
 
 def test_a_marker_with_quotes_and_newlines() -> None:

@@ -67,7 +67,9 @@ def test_an_empty_set_has_no_member_and_others_have(numbers: NumberSet) -> None:
             numbers.sample(random.Random(0))
         assert numbers.enumerate(10) == []
         return
-    assert numbers.contains(json.loads(numbers.shortest()))
+    # The two readings part beyond 2^53 only; the tests of the spelling hold it to both.
+    text = numbers.shortest()
+    assert numbers.contains(Fraction(text)) or numbers.contains(json.loads(text))
     rng = random.Random(1)
     assert all(numbers.contains(numbers.sample(rng)) for _ in range(10))
 
