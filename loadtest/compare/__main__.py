@@ -1,6 +1,7 @@
 """``python -m loadtest.compare``: Strictcall beside vLLM's own server, in alternating rounds on one machine.
 
-Parts: ``masks`` (no server), ``real`` (the embedded model), ``tiny`` (a model that costs nothing). JSON, Markdown and a
+Parts: ``masks`` (no server), ``real`` (the embedded model), ``tiny`` (a model that costs nothing),
+``memory`` (the API process over 2,000 requests). JSON, Markdown and a
 picture are written after every round of ``real``, so that an interrupted run leaves what it had; the servers' logs lie
 beside them.
 """
@@ -22,10 +23,13 @@ from pathlib import Path
 from loadtest.compare import report, rounds, workload
 from loadtest.compare.figures import Samples
 from loadtest.compare.masks import free_text_masks
-from loadtest.compare.servers import ENVIRONMENT, OURS, OURS_OFF, PEER, running, with_template
+from loadtest.compare.memory import grow, second_half
+from loadtest.compare.servers import ENVIRONMENT, OURS, OURS_OFF, PEER, Server, running, with_template
 from loadtest.compare.tiny_model import make_tiny_model
 
-PARTS = ("masks", "real", "tiny")
+PARTS = ("masks", "real", "tiny", "memory")
+#: Requests of ``memory``; ``python -m loadtest.compare.memory`` takes any number.
+REQUESTS = 2000
 
 
 class _Console:
@@ -76,8 +80,20 @@ def main() -> int:
                 for bench.number in range(count):
                     rounds.real_model(bench, tools, small)
                     save()
-        if "tiny" in given.parts:
-            _tiny(given.out, model, servers, samples, size, count, console)
+        if {"tiny", "memory"} & set(given.parts):
+            tiny = make_tiny_model(model, given.out / "tiny-model")
+            if "tiny" in given.parts:
+                console("vLLM's AsyncLLM alone")
+                for value in _async_llm(tiny, count, size.per_client * 32):
+                    samples.add("async_llm_us", PEER, value)
+                    console(f"AsyncLLM alone: {value:.1f} µs per delta")
+            with running(servers, tiny, given.out / "logs-tiny", console) as started:
+                if "tiny" in given.parts:
+                    _tiny(started, samples, size, count, console)
+                    save()
+                if "memory" in given.parts:
+                    grown = second_half(grow(started[0], 200 if given.quick else REQUESTS))
+                    samples.add("memory_mb", OURS, grown)
         save()
     except RuntimeError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -98,26 +114,12 @@ def _masks(model: Path, tools: workload.Workload, samples: Samples, console: _Co
         )
 
 
-def _tiny(
-    out: Path,
-    model: Path,
-    servers: Sequence[str],
-    samples: Samples,
-    size: rounds.Size,
-    count: int,
-    console: _Console,
-) -> None:
-    tiny = make_tiny_model(model, out / "tiny-model")
-    console("vLLM's AsyncLLM alone")
-    for value in _async_llm(tiny, count, size.per_client * 32):
-        samples.add("async_llm_us", PEER, value)
-        console(f"AsyncLLM alone: {value:.1f} µs per delta")
+def _tiny(started: Sequence[Server], samples: Samples, size: rounds.Size, count: int, console: _Console) -> None:
     closed = workload.choices_only()
-    with running(servers, tiny, out / "logs-tiny", console) as started:
-        rounds.tiny_model(rounds.Bench(started, Samples(), rounds.QUICK, console), closed)  # warms up
-        bench = rounds.Bench(started, samples, size, console)
-        for bench.number in range(count):
-            rounds.tiny_model(bench, closed)
+    rounds.tiny_model(rounds.Bench(started, Samples(), rounds.QUICK, console), closed)  # warms up
+    bench = rounds.Bench(started, samples, size, console)
+    for bench.number in range(count):
+        rounds.tiny_model(bench, closed)
 
 
 def _async_llm(model: Path, count: int, answers: int) -> list[float]:

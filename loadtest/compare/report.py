@@ -56,7 +56,8 @@ def markdown(samples: Samples, servers: Sequence[str], notes: Sequence[str]) -> 
         goal = "" if figure.goal is None else f"{sign} {figure.goal:g}"
         verdict = {None: "", True: "met", False: "**missed**"}[row.held]
         lines.append(f"| {figure.text} | {' | '.join(cells)} | {spread(row.ratios)} | {goal} | {verdict} |")
-    return "\n".join([*lines, "", *estimate(samples)]) + "\n"
+    picture = "![times better than the peer, figure by figure](compare.png)"
+    return "\n".join([*lines, "", picture, "", *estimate(samples)]) + "\n"
 
 
 def save(folder: Path, samples: Samples, servers: Sequence[str], notes: Sequence[str]) -> None:
