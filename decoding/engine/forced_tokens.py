@@ -38,6 +38,8 @@ class ForcedTokens:
         #: Beginnings of answers that neither the model runner nor the client has been told.
         self._unsent_openings: dict[str, list[int]] = {}
         self._openings: dict[str, list[int]] = {}
+        #: How many of a request's block hashes are of its prompt alone.
+        self._prompt_hashes: dict[str, int] = {}
 
     def _handle_blocked_waiting_request(self, request: Request) -> bool:
         waited = request.status == RequestStatus.WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR
@@ -48,18 +50,29 @@ class ForcedTokens:
 
     def _open(self, request: Request) -> None:
         """Give a request that has sampled nothing yet the tokens that its answer must begin with."""
-        prompt: int = request.num_prompt_tokens
-        block: int = self.block_size  # type: ignore[attr-defined]
         context: int = self.max_model_len  # type: ignore[attr-defined]
-        # One token at least is sampled. And not beyond the prompt's last block: vLLM counts no more tokens as found in
-        # the prefix cache than the prompt has.
-        room = min(request.max_tokens - 1, context - prompt - 1, block - prompt % block)
-        opening = forced_opening(request, room)
+        # One token at least is sampled.
+        opening = forced_opening(request, min(request.max_tokens, context - request.num_prompt_tokens) - 1)
         if opening:
+            self._prompt_hashes[request.request_id] = len(request.block_hashes)
             request.append_output_token_ids(opening)
             self._openings[request.request_id] = opening
             self._unsent_openings[request.request_id] = opening
             self.forced_tokens += len(opening)
+
+    def _get_local_prefix_cache_hit(self, request: Request) -> Any:
+        """Only the prompt is looked for: vLLM does not expect to find more than that for a new request."""
+        find = super()._get_local_prefix_cache_hit  # type: ignore[misc]
+        count = self._prompt_hashes.get(request.request_id)
+        if count is None or request.num_preemptions:
+            return find(request)
+        hashes = request.block_hashes
+        beyond = hashes[count:]
+        del hashes[count:]
+        try:
+            return find(request)
+        finally:
+            hashes.extend(beyond)
 
     def schedule(self, *args: Any, **kwargs: Any) -> SchedulerOutput:
         output = super().schedule(*args, **kwargs)  # type: ignore[misc]
@@ -97,7 +110,7 @@ class ForcedTokens:
         return KnownTokensRequestData.of(data, known=known) if known else data
 
     def _free_request(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        for waiting in (self._unsent, self._unsent_openings, self._openings):
+        for waiting in (self._unsent, self._unsent_openings, self._openings, self._prompt_hashes):
             waiting.pop(request.request_id, None)
         return super()._free_request(request, *args, **kwargs)  # type: ignore[misc]
 

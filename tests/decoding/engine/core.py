@@ -94,7 +94,7 @@ class Core:
     def is_idle(self) -> bool:
         """Whether nothing of any request is left behind."""
         scheduler = self.scheduler
-        left = (scheduler._unsent, scheduler._unsent_openings, scheduler._openings)
+        left = (scheduler._unsent, scheduler._unsent_openings, scheduler._openings, scheduler._prompt_hashes)
         return not (scheduler.requests or scheduler.running or scheduler.waiting or any(left))
 
 

@@ -52,6 +52,7 @@ PARAMETERS: list[tuple[Any, list[str]]] = [
     ),
     (Scheduler._update_after_schedule, ["self", "scheduler_output"]),
     (Scheduler._handle_blocked_waiting_request, ["self", "request"]),
+    (Scheduler._get_local_prefix_cache_hit, ["self", "request"]),
     (
         OutputProcessor.process_outputs,
         ["self", "engine_core_outputs", "engine_core_timestamp", "iteration_stats", "weight_version"],
@@ -117,7 +118,7 @@ def test_attributes() -> None:
     for owner, names in (
         (Request, ["structured_output_request", "sampling_params", "num_output_tokens", "status"]),
         (Request, ["append_output_token_ids", "num_prompt_tokens", "max_tokens"]),
-        (Scheduler, ["self.block_size", "self.max_model_len"]),
+        (Scheduler, ["self.max_model_len", "_get_local_prefix_cache_hit(request)"]),
         (RequestOutputCollector, ["self.output", "self.ready", "def get_nowait", "def close"]),
         (RequestState, ["self.queue", "self.parent_req", "self.streaming_input", "self.num_cached_tokens"]),
         (AsyncLLM, ["self.output_processor", "self.output_handler", "output_processor = self.output_processor"]),
@@ -153,7 +154,7 @@ def test_where_a_request_waits_for_its_grammar() -> None:
 
 
 def test_how_far_the_prefix_cache_may_reach() -> None:
-    """The beginning of an answer stays in the prompt's last block because of this."""
+    """Because of this only the prompt is looked for."""
     assert "assert num_computed_tokens <= request.num_prompt_tokens" in sources(Scheduler.schedule)
 
 
