@@ -13,7 +13,7 @@ TORCH       ?= torch==2.13.0+cpu
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test lint format typecheck loadtest check-gpu install install-dev clean
+.PHONY: help serve test test-jump-forward-off lint format typecheck loadtest check-gpu install install-dev clean
 
 help: ## Show this help
 	@sed -nE 's/^([a-z-]+):.*## (.*)$$/\1 - \2/p' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ serve: install ## Serve on HOST:PORT (MODEL= ARGS= can be given)
 
 test: install-dev ## Run the tests (JOBS=0: in one process)
 	$(BIN)/python -m pytest $(if $(filter-out 0,$(JOBS)),-n $(JOBS)) $(ARGS)
+
+test-jump-forward-off: install-dev ## A few of the tests on an engine without jump-forward
+	STRICTCALL_JUMP_FORWARD=off $(BIN)/python -m pytest tests/clients/test_modes.py tests/clients/test_truncation.py $(ARGS)
 
 lint: install-dev ## ruff: lint and format check
 	$(BIN)/ruff check .

@@ -13,16 +13,17 @@ from typing import Any, Literal
 import llguidance
 import llguidance.hf
 from vllm import SamplingParams, TokensPrompt
+from vllm.envs import enable_envs_cache
 from vllm.exceptions import VLLMClientError
 from vllm.outputs import CompletionOutput, RequestOutput
 from vllm.sampling_params import RequestOutputKind
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
-from vllm.v1.engine.exceptions import EngineGenerateError
 
 from decoding.engine.arguments import EngineArgumentError, JumpForward, engine_config
 from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCounters
 from decoding.engine.grammar_backend import is_panic
+from decoding.engine.outputs import Delta, deltas, use_deltas
 from server.engine_client import EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 from server.threads import in_thread
 
@@ -84,7 +85,11 @@ class VllmEngine:
                 jump_forward=jump_forward,
                 extra=extra,
             )
-            return AsyncLLM.from_vllm_config(config, stat_loggers=[counter_logger])
+            llm = AsyncLLM.from_vllm_config(config, stat_loggers=[counter_logger])
+            use_deltas(llm)
+            # vLLM asks the environment for every token otherwise.
+            enable_envs_cache()
+            return llm
 
         try:
             llm = await in_thread(load)
@@ -146,17 +151,25 @@ class VllmEngine:
         if self._closing:
             raise EngineDeadError("the server is shutting down")
         params = self._sampling_params(prompt_token_ids, sampling, grammar)
-        outputs = self._llm.generate(TokensPrompt(prompt_token_ids=list(prompt_token_ids)), params, request_id)
+        outputs = deltas(self._llm, TokensPrompt(prompt_token_ids=list(prompt_token_ids)), params, request_id)
         self._running.add(request_id)
+        length = len(prompt_token_ids)
         finished = False
         try:
             async for output in outputs:
-                finished = output.finished
-                yield self._delta(output, sampling.logprobs)
+                if isinstance(output, Delta):
+                    finished = output.reason is not None
+                    reason = self._finish_reason(output.reason) if finished else None
+                    yield EngineDelta(output.text, output.token_ids, (), reason, length, output.cached_tokens)
+                else:
+                    finished = output.finished
+                    yield self._delta(output, sampling.logprobs)
+        except (EngineDeadError, EngineRequestError):
+            raise
         except VllmEngineDeadError as error:
             raise EngineDeadError("the engine process is gone") from error
-        except (VLLMClientError, EngineGenerateError) as error:
-            raise EngineRequestError(first_line(error.__cause__ or error)) from error
+        except Exception as error:
+            raise EngineRequestError(first_line(error)) from error
         except BaseException as error:
             if is_panic(error):
                 raise EngineRequestError(f"the grammar cannot be read: {first_line(error)}") from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any, cast
@@ -55,9 +56,13 @@ class EventStream(Response):
         self._on_gone = on_gone
         self._send_timeout = send_timeout
         self._started = False
+        self._sending_since: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._slow = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         writer = asyncio.create_task(self._write(scope, receive, send))
+        self._watch(writer)
         watcher = asyncio.create_task(until_gone(receive))
         try:
             await asyncio.wait({writer, watcher}, return_when=asyncio.FIRST_COMPLETED)
@@ -70,6 +75,8 @@ class EventStream(Response):
                 await self._last_words(send)
             raise
         finally:
+            if self._timer is not None:
+                self._timer.cancel()
             await _ended(watcher)
             await _ended(writer)
             self._on_close()
@@ -97,11 +104,28 @@ class EventStream(Response):
         await self._send(send, {"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _send(self, send: Send, message: Message) -> None:
+        self._sending_since = time.monotonic()
         try:
-            async with asyncio.timeout(self._send_timeout):
-                await send(message)
-        except TimeoutError:
+            await send(message)
+        except asyncio.CancelledError:
+            if not self._slow:
+                raise
+            if (task := asyncio.current_task()) is not None:
+                task.uncancel()
             raise SlowClient from None
+        finally:
+            self._sending_since = None
+
+    def _watch(self, writer: asyncio.Task[None]) -> None:
+        """End a ``send`` that takes too long: one timer for the whole stream, not one for each frame."""
+        left = self._send_timeout
+        if self._sending_since is not None:
+            left -= time.monotonic() - self._sending_since
+        if left <= 0:
+            self._slow = True
+            writer.cancel()
+            return
+        self._timer = asyncio.get_running_loop().call_later(left, self._watch, writer)
 
     async def _last_words(self, send: Send) -> None:
         frame = self._fault_frame(unavailable("The server is stopping; the answer is not complete."))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 
 from decoding.events import ArgumentsDelta, Event, Reasoning, Text
@@ -28,6 +29,8 @@ class Outbox:
         self._events = 0
         self._changed = asyncio.Event()
         self._fault: BaseException | None = None
+        self._idle_since: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._tasks = [asyncio.create_task(self._run(choice)) for choice in choices]
         self._open = len(self._tasks)
 
@@ -37,9 +40,11 @@ class Outbox:
         Raises what a choice raised, once the steps before it have been taken, and SlowClient.
         """
         if not self._waiting and self._open and self._fault is None:
-            timer = asyncio.get_running_loop().call_later(seconds, self._changed.set)
+            self._idle_since = time.monotonic()
+            if self._timer is None:
+                self._wake_when_idle(seconds)
             await self._changed.wait()
-            timer.cancel()
+            self._idle_since = None
         self._changed.clear()
         if self._waiting:
             taken, self._waiting, self._events = self._waiting, [], 0
@@ -48,8 +53,19 @@ class Outbox:
             raise self._fault
         return None if not self._open else []
 
+    def _wake_when_idle(self, seconds: float) -> None:
+        """Wake ``take`` once it has waited so long: one timer for the whole answer, not one for each delta."""
+        idle = 0.0 if self._idle_since is None else time.monotonic() - self._idle_since
+        left = seconds - idle
+        if left <= 0:
+            self._changed.set()
+            left = seconds
+        self._timer = asyncio.get_running_loop().call_later(left, self._wake_when_idle, seconds)
+
     async def close(self) -> None:
         """End all choices; each aborts its generation in the engine."""
+        if self._timer is not None:
+            self._timer.cancel()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -3,7 +3,8 @@
 After each sampled token the grammar tells which tokens must follow. They are appended to the request's output at once
 and go to the client with the sampled one; the next forward pass computes them all, as if they were the rest of a
 prompt, and samples only after the last. No draft, no rejection, no speculative configuration: sampling parameters of
-any kind work as ever, and the forced end of an answer costs no pass at all.
+any kind work as ever, and the forced end of an answer costs no pass at all. The forced beginning of one costs none
+either: it is computed together with the prompt.
 
 The tokens ride in ``max_num_batched_tokens``, like those of prompts: what does not fit waits for the next step.
 """
@@ -15,8 +16,8 @@ from typing import Any
 
 from vllm.logger import init_logger
 from vllm.sampling_params import SamplingParams
-from vllm.v1.core.sched.output import CachedRequestData
-from vllm.v1.request import Request
+from vllm.v1.core.sched.output import CachedRequestData, SchedulerOutput
+from vllm.v1.request import Request, RequestStatus
 
 from decoding.engine.grammar_backend import Grammar
 from decoding.engine.known_tokens import KnownTokensRequestData
@@ -32,16 +33,51 @@ class ForcedTokens:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        #: By request: what the model runner has not been told yet.
         self._unsent: dict[str, list[int]] = {}
+        #: Beginnings of answers that neither the model runner nor the client has been told.
+        self._unsent_openings: dict[str, list[int]] = {}
+        self._openings: dict[str, list[int]] = {}
+
+    def _handle_blocked_waiting_request(self, request: Request) -> bool:
+        waited = request.status == RequestStatus.WAITING_FOR_STRUCTURED_OUTPUT_GRAMMAR
+        ready: bool = super()._handle_blocked_waiting_request(request)  # type: ignore[misc]
+        if ready and waited and may_jump(request):
+            self._open(request)
+        return ready
+
+    def _open(self, request: Request) -> None:
+        """Give a request that has sampled nothing yet the tokens that its answer must begin with."""
+        prompt: int = request.num_prompt_tokens
+        block: int = self.block_size  # type: ignore[attr-defined]
+        context: int = self.max_model_len  # type: ignore[attr-defined]
+        # One token at least is sampled. And not beyond the prompt's last block: vLLM counts no more tokens as found in
+        # the prefix cache than the prompt has.
+        room = min(request.max_tokens - 1, context - prompt - 1, block - prompt % block)
+        opening = forced_opening(request, room)
+        if opening:
+            request.append_output_token_ids(opening)
+            self._openings[request.request_id] = opening
+            self._unsent_openings[request.request_id] = opening
+            self.forced_tokens += len(opening)
+
+    def schedule(self, *args: Any, **kwargs: Any) -> SchedulerOutput:
+        output = super().schedule(*args, **kwargs)  # type: ignore[misc]
+        names = [r.req_id for r in output.scheduled_new_reqs if r.req_id in self._unsent_openings]
+        if names:
+            opened = {name: self._unsent_openings.pop(name) for name in names}
+            output.scheduled_cached_reqs = KnownTokensRequestData.of(output.scheduled_cached_reqs, openings=opened)
+        return output
 
     def _update_request_with_output(
         self, request: Request, new_token_ids: list[int], is_stale: bool = False
     ) -> tuple[list[int], bool]:
         base = super()._update_request_with_output  # type: ignore[misc]
         tokens, stopped = base(request, new_token_ids, is_stale)
-        if stopped or not tokens or not may_jump(request):
+        if not tokens or not may_jump(request):
             return tokens, stopped
-        forced = forced_after(request, tokens)
+        forced = [] if stopped else forced_after(request, tokens)
+        tokens = [*self._openings.pop(request.request_id, ()), *tokens]
         if not forced:
             return tokens, stopped
         # Stop tokens, max_tokens and the context's end cut them like sampled ones.
@@ -58,10 +94,11 @@ class ForcedTokens:
         if not self._unsent:
             return data
         known = {name: self._unsent.pop(name) for name in data.req_ids if name in self._unsent}
-        return KnownTokensRequestData.of(data, known) if known else data
+        return KnownTokensRequestData.of(data, known=known) if known else data
 
     def _free_request(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        self._unsent.pop(request.request_id, None)
+        for waiting in (self._unsent, self._unsent_openings, self._openings):
+            waiting.pop(request.request_id, None)
         return super()._free_request(request, *args, **kwargs)  # type: ignore[misc]
 
 
@@ -74,6 +111,21 @@ def may_jump(request: Request) -> bool:
         and params.num_logprobs is None
         and params.prompt_logprobs is None
     )
+
+
+def forced_opening(request: Request, room: int) -> list[int]:
+    """At most ``room`` tokens that the answer must begin with, before any that would end it."""
+    grammar = request.structured_output_request.grammar
+    if not isinstance(grammar, Grammar) or room <= 0:
+        return []
+    params: SamplingParams = request.sampling_params
+    ends = {params.eos_token_id, *(params.stop_token_ids or ())}
+    try:
+        return grammar.begin(room, ends)
+    except Exception:
+        LOGGER.exception("no forced tokens for request %s", request.request_id)
+        grammar.failed = True
+        return []
 
 
 def forced_after(request: Request, tokens: list[int]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -53,15 +53,32 @@ class Grammar(StructuredOutputGrammar):  # type: ignore[misc]
 
         The next ``accept_tokens`` is taken to be about the tokens accepted here.
         """
+        before, self._ahead = self._ahead, 0
         if not self.accept_tokens("", tokens):
             return []
-        forced: list[int] = []
-        if not self.terminated and not (self.free_text is not None and self.free_text.open):
-            forced = _guarded(lambda: self.matcher.compute_ff_tokens(), [])
-            if forced and not self.accept_tokens("", forced):
-                return []
-        self._ahead = len(tokens) + len(forced)
+        forced = self._forced()
+        if forced and not self.accept_tokens("", forced):
+            return []
+        self._ahead = before + len(tokens) + len(forced)
         return forced
+
+    def begin(self, room: int, ends: Collection[int | None]) -> list[int]:
+        """Accept and return at most ``room`` tokens that the answer must begin with, up to the first of ``ends``.
+
+        The next ``accept_tokens`` is taken to be about these, too.
+        """
+        forced = self._forced()
+        stop = next((n for n, token in enumerate(forced) if token in ends), len(forced))
+        forced = forced[: min(room, stop)]
+        if forced and not self.accept_tokens("", forced):
+            return []
+        self._ahead = len(forced)
+        return forced
+
+    def _forced(self) -> list[int]:
+        if self.terminated or (self.free_text is not None and self.free_text.open):
+            return []
+        return _guarded(lambda: list(self.matcher.compute_ff_tokens()), [])
 
     @property
     def is_complete(self) -> bool:

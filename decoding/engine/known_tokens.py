@@ -14,13 +14,27 @@ from vllm.v1.core.sched.output import CachedRequestData
 
 @dataclass
 class KnownTokensRequestData(CachedRequestData):  # type: ignore[misc]
-    """vLLM's message about the running requests, with, by request, tokens to append to its output."""
+    """vLLM's message about the running requests, with, by request, tokens to append to its output: of requests that the
+    runner has, and ``openings`` of those that are new in the same step."""
 
     known_token_ids: dict[str, list[int]] = field(default_factory=dict)
+    openings: dict[str, list[int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: CachedRequestData, known_token_ids: dict[str, list[int]]) -> KnownTokensRequestData:
-        return cls(**{f.name: getattr(data, f.name) for f in fields(data)}, known_token_ids=known_token_ids)
+    def of(
+        cls,
+        data: CachedRequestData,
+        *,
+        known: dict[str, list[int]] | None = None,
+        openings: dict[str, list[int]] | None = None,
+    ) -> KnownTokensRequestData:
+        """The same message with one of the two added."""
+        values = {f.name: getattr(data, f.name) for f in fields(data)}
+        if known is not None:
+            values["known_token_ids"] = known
+        if openings is not None:
+            values["openings"] = openings
+        return cls(**values)
 
 
 class KnownTokensRunner:
@@ -31,10 +45,13 @@ class KnownTokensRunner:
 
     def _update_states(self, scheduler_output: Any) -> Any:
         data = scheduler_output.scheduled_cached_reqs
-        if isinstance(data, KnownTokensRequestData):
-            for request_id, tokens in data.known_token_ids.items():
-                self._append(request_id, tokens)
-        return super()._update_states(scheduler_output)  # type: ignore[misc]
+        known = isinstance(data, KnownTokensRequestData)
+        for request_id, tokens in data.known_token_ids.items() if known else ():
+            self._append(request_id, tokens)
+        result = super()._update_states(scheduler_output)  # type: ignore[misc]
+        for request_id, tokens in data.openings.items() if known else ():
+            self._append(request_id, tokens)
+        return result
 
     def _append(self, request_id: str, tokens: list[int]) -> None:
         self.requests[request_id].output_token_ids.extend(tokens)

@@ -24,7 +24,7 @@ def estimate(samples: Samples) -> list[str]:
         "",
         "| | passes, ours | passes, peer | time, ours / peer |",
         "|---|---|---|---|",
-        f"| forced call of a small tool | {sampled:.1f} | {tokens:.1f} | {named:.2f} |",
+        f"| forced call of `get_weather` | {sampled:.1f} | {tokens:.1f} | {named:.2f} |",
         f"| call with the benchmark tools | {mine:.1f} | {theirs:.1f} | {benchmark:.2f} |",
         "",
         f"At any number of clients that keeps steps bound by memory: {1 / named:.1f} and {1 / benchmark:.1f} times",

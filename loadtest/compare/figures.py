@@ -27,8 +27,8 @@ class Figure:
 
 
 FIGURES = (
-    Figure("named_t0", "one client, forced call of a small tool, temperature 0: s", goal=0.25),
-    Figure("named_t1", "one client, forced call of a small tool, temperature 1: s", goal=0.25),
+    Figure("named_t0", "one client, forced call of `get_weather`, temperature 0: s", goal=0.25),
+    Figure("named_t1", "one client, forced call of `get_weather`, temperature 1: s", goal=0.25),
     Figure("named_tokens_t0", "— completion tokens of these calls, temperature 0"),
     Figure("named_tokens_t1", "— completion tokens of these calls, temperature 1"),
     Figure("named_sampled_t0", "— those of them that were sampled, temperature 0"),
@@ -38,10 +38,10 @@ FIGURES = (
     Figure("first_seen", "— first delta, grammar seen before: s"),
     Figure("first_unseen", "first delta, grammar never seen, benchmark tools: s", goal=0.7),
     Figure("auto_text", "one client, `auto` with the benchmark tools, a text answer: ms per token", goal=1.0),
-    Figure("calls_8_t0", "8 clients, temperature 0: calls/s", "at least", 1.8),
-    Figure("calls_8_t1", "8 clients, temperature 1: calls/s", "at least", 1.8),
-    Figure("calls_32_t0", "32 clients, temperature 0: calls/s", "at least", 1.3),
-    Figure("calls_32_t1", "32 clients, temperature 1: calls/s", "at least", 1.3),
+    Figure("calls_8_t0", "8 clients, forced calls of the small tools, temperature 0: calls/s", "at least", 1.8),
+    Figure("calls_8_t1", "8 clients, forced calls of the small tools, temperature 1: calls/s", "at least", 1.8),
+    Figure("calls_32_t0", "32 clients, forced calls of the small tools, temperature 0: calls/s", "at least", 1.3),
+    Figure("calls_32_t1", "32 clients, forced calls of the small tools, temperature 1: calls/s", "at least", 1.3),
     Figure("plain_8", "8 clients, plain chat: tokens/s", "at least", 1.0),
     Figure("step_ms", "one client, plain chat: ms per token"),
     Figure("tiny_text_us", "tiny model, 32 clients, text: µs of the API process per delta", goal=0.6),

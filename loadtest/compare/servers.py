@@ -87,7 +87,7 @@ class Server:
         data = orjson.dumps(body | {"model": self.model, "stream": True, "stream_options": {"include_usage": True}})
         head = (
             f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAuthorization: Bearer none\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+            f"Content-Type: application/json\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n"
         )
         return head.encode() + data
 

@@ -7,8 +7,8 @@ import json
 import shutil
 from pathlib import Path
 
-HIDDEN = 64
-LAYERS = 2
+HIDDEN = 256
+LAYERS = 8
 SEED = 20261130
 
 
@@ -24,9 +24,9 @@ def make_tiny_model(source: Path, folder: Path) -> Path:
         "hidden_size": HIDDEN,
         "intermediate_size": 2 * HIDDEN,
         "num_hidden_layers": LAYERS,
-        "num_attention_heads": 2,
-        "num_key_value_heads": 1,
-        "head_dim": HIDDEN // 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": HIDDEN // 4,
         "tie_word_embeddings": False,
     }
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loadtest.compare import report, servers, workload
+from loadtest.compare import memory, report, servers, workload
 from loadtest.compare.client import burst
 from loadtest.compare.figures import FIGURES, Figure, Samples, spread
 from loadtest.validity import argument_faults
@@ -92,3 +92,9 @@ def test_a_burst_against_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
         server = servers.Server(servers.OURS, stub.port, "stub", os.getpid())
         with pytest.raises(RuntimeError, match="error"):
             burst(server, [workload.plain(0, 100)], 1)
+
+
+def test_growth_is_that_of_the_second_half() -> None:
+    flat = [(n, 100.0 + (20 if n else 0)) for n in range(21)]
+    assert memory.second_half(flat) == 0
+    assert memory.second_half([(n, 100.0 + n) for n in range(21)]) == 10

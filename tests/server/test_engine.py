@@ -91,7 +91,10 @@ def bench() -> Iterator[Bench]:
     with asyncio.Runner() as runner:
         # A cache of 20 blocks of 128 tokens, so that a few answers fill it and preemption happens.
         extra = ("--kv-cache-memory-bytes=60000000",)
-        start = VllmEngine.start(model, ["the-model", "alias"], max_model_len=CONTEXT, extra=extra)
+        # STRICTCALL_JUMP_FORWARD=off runs the tests without it.
+        jump = Settings().jump_forward
+        names = ["the-model", "alias"]
+        start = VllmEngine.start(model, names, max_model_len=CONTEXT, jump_forward=jump, extra=extra)
         bench = Bench(runner.run(start), runner)
         yield bench
         bench.run(bench.engine.shutdown())
@@ -122,7 +125,7 @@ def test_deltas_add_up_to_the_text_without_the_end_of_sequence_token(bench: Benc
     assert answer.text.endswith('"}')
     assert answer.tokens[-1] == bench.engine.tokenizer.eos_token_id
     assert answer.text == bench.engine.tokenizer.decode(answer.tokens[:-1])
-    assert len(answer.deltas) > 3
+    assert len(answer.deltas) > 2
     assert {delta.prompt_tokens for delta in answer.deltas} == {len(prompt)}
 
 

@@ -94,7 +94,8 @@ class Core:
     def is_idle(self) -> bool:
         """Whether nothing of any request is left behind."""
         scheduler = self.scheduler
-        return not (scheduler.requests or scheduler.running or scheduler.waiting or scheduler._unsent)
+        left = (scheduler._unsent, scheduler._unsent_openings, scheduler._openings)
+        return not (scheduler.requests or scheduler.running or scheduler.waiting or any(left))
 
 
 @contextmanager

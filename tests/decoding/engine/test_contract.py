@@ -18,8 +18,10 @@ from vllm.sampling_params import SamplingParams
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.output import CachedRequestData, SchedulerOutput
 from vllm.v1.core.sched.scheduler import Scheduler
+from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.core import EngineCore
 from vllm.v1.engine.core_client import BackgroundResources
+from vllm.v1.engine.output_processor import OutputProcessor, RequestOutputCollector, RequestState
 from vllm.v1.engine.utils import CoreEngineProcManager
 from vllm.v1.metrics.loggers import StatLoggerBase
 from vllm.v1.metrics.stats import SchedulerStats
@@ -49,6 +51,17 @@ PARAMETERS: list[tuple[Any, list[str]]] = [
         ["self", "running_reqs", "resumed_reqs", "num_scheduled_tokens", "spec_decode_tokens", "req_to_new_blocks"],
     ),
     (Scheduler._update_after_schedule, ["self", "scheduler_output"]),
+    (Scheduler._handle_blocked_waiting_request, ["self", "request"]),
+    (
+        OutputProcessor.process_outputs,
+        ["self", "engine_core_outputs", "engine_core_timestamp", "iteration_stats", "weight_version"],
+    ),
+    (OutputProcessor.abort_requests, ["self", "request_ids", "internal"]),
+    (
+        OutputProcessor.__init__,
+        ["self", "tokenizer", "log_stats", "stream_interval", "tracing_enabled", "admission_stats"],
+    ),
+    (OutputProcessor._update_stats_from_finished, ["self", "req_state", "finish_reason", "iteration_stats"]),
     (Scheduler._free_request, ["self", "request", "delay_free_blocks"]),
     (Scheduler.add_request, ["self", "request"]),
     (StructuredOutputManager.grammar_init, ["self", "request"]),
@@ -103,6 +116,11 @@ def test_fields(owner: type[Any], names: list[str]) -> None:
 def test_attributes() -> None:
     for owner, names in (
         (Request, ["structured_output_request", "sampling_params", "num_output_tokens", "status"]),
+        (Request, ["append_output_token_ids", "num_prompt_tokens", "max_tokens"]),
+        (Scheduler, ["self.block_size", "self.max_model_len"]),
+        (RequestOutputCollector, ["self.output", "self.ready", "def get_nowait", "def close"]),
+        (RequestState, ["self.queue", "self.parent_req", "self.streaming_input", "self.num_cached_tokens"]),
+        (AsyncLLM, ["self.output_processor", "self.output_handler", "output_processor = self.output_processor"]),
         (InputBatch, ["token_ids_cpu", "is_token_ids", "num_tokens_no_spec", "req_id_to_index", "generators"]),
     ):
         text = inspect.getsource(owner)
@@ -132,6 +150,11 @@ def test_where_a_request_waits_for_its_grammar() -> None:
     assert "grammar_init" in sources(EngineCore.preprocess_add_request)
     assert "grammar_compile_error_reqs" in sources(Scheduler._handle_blocked_waiting_request)
     assert "executor.submit" in sources(StructuredOutputManager.grammar_init), "compilation left the step loop's side"
+
+
+def test_how_far_the_prefix_cache_may_reach() -> None:
+    """The beginning of an answer stays in the prompt's last block because of this."""
+    assert "assert num_computed_tokens <= request.num_prompt_tokens" in sources(Scheduler.schedule)
 
 
 def test_what_is_not_sampled() -> None:

@@ -82,6 +82,33 @@ def test_the_same_answer_in_fewer_passes(core: Core, case: str) -> None:
     assert core.is_idle()
 
 
+def test_the_beginning_is_computed_with_the_prompt(core: Core) -> None:
+    """``<tool_call>…{"`` takes no pass of its own: the first one samples the first free token."""
+    fixed = grammar_of({"type": "function", "function": {"name": "ping"}}, ("ping", {"type": "object"}))
+    before = core.passes
+    answer = core.ask(PARIS, fixed)
+    assert (answer.reason, answer.deltas, core.passes - before) == ("stop", 1, 1)
+    assert arguments(answer) == {}
+    # Again with all of the prompt in the prefix cache, alone and beside others.
+    assert core.ask(PARIS, fixed).text == answer.text
+    for other in core.ask_all([(PARIS, {"grammar": fixed}), (PARIS, {"grammar": ONE_CALL}), (PARIS, {})])[:1]:
+        assert other.text == answer.text
+
+
+@pytest.mark.parametrize("length", range(26, 70, 3))
+def test_prompts_of_every_length(core: Core, length: int) -> None:
+    """The beginning may fill the prompt's last block (32 tokens), or a step (64)."""
+    words = core.tokenizer.encode(PARIS)
+    padding = core.tokenizer.decode(core.tokenizer.encode(" word") * (length - len(words)))
+    question = prompt("What is the weather in Paris?" + padding)
+    first = core.ask(question, ONE_CALL)
+    assert set(arguments(first)) == {"city", "unit"}
+    assert core.ask(question, ONE_CALL).text == first.text
+    with jump_forward_off():
+        assert core.ask(question, ONE_CALL).text == first.text
+    assert core.is_idle()
+
+
 def test_the_budget_may_end_inside_forced_tokens(core: Core) -> None:
     whole = core.ask(PARIS, ONE_CALL)
     assert whole.reason == "stop"
