@@ -103,7 +103,14 @@ def answer_rules(shape: Shape) -> dict[str, str]:
         rules[f"marker_{m}"] = f"marker_{m}: {lark('') if brought else marker}"
         if is_special(form, opening.marker):
             before = "unmarked" if form.marker_at == "answer" else "text"
+            places = [opening.marker.find(token) for token, _ in form.special if token in opening.marker]
+            head = opening.marker[: min(places)]
             rules[f"marked_{m}"] = f"marked_{m}: {before}? {marker}"
+            if head:
+                # Text takes what stands before the token: it has to be one terminal with it.
+                rest = spelled(form.special, opening.marker.removeprefix(head))
+                lexeme = without(f"{_BEFORE['anywhere']}{regex(head)}", [*forbidden, *spellings])
+                rules[f"marked_{m}"] = f"marked_{m}: MARKED_{m} {rest}\nMARKED_{m}: {lexeme}"
         else:
             # Lazy and lower case: a greedy terminal that excludes the marker would never see a call after text.
             end = f"{_BEFORE[opening.marker_at]}{regex(opening.marker)}"

@@ -1,8 +1,8 @@
 """A tiny model of random weights with the tokens of every call format, and the real engine with it.
 
 Two layers over the embedded model's vocabulary, to which every family's marks are added as its own tokenizers have
-them: marks in ``<|…|>``, ``<｜…｜>`` and ``[…]`` as special tokens, tags as added tokens that are text. Sampled at
-temperature 2 it writes whatever a grammar lets it.
+them: marks in ``<|…|>``, ``<｜…｜>`` and ``[…]``, and Gemma's, as special tokens, tags as added tokens that are text.
+Sampled at temperature 2 it writes whatever a grammar lets it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from server.settings import Settings
 if TYPE_CHECKING:
     from server.engine import VllmEngine
 
-SPECIAL = re.compile(r"<\|[^|<>]+\|>|<｜[^｜]+｜>|\[/?[A-Z_]+\]")
-TEXTUAL = re.compile(r"</?[a-z_]+>")
+SPECIAL = re.compile(r"<\|[^|<>]+\|?>|<[^|<>]+\|>|<｜[^｜]+｜>|\[/?[A-Z_]+\]|<(?:start|end)_function_call>|<escape>")
+TEXTUAL = re.compile(r"</?[a-z_:]+>")
 #: Knows no tools, so that they are explained in the prompt; ``begin`` stands for what a family's template writes last.
 #: The comment has every mark that opens reasoning: the model may open it unless the prompt says otherwise.
 TEMPLATE = """{# MARKS #}{% for m in messages %}<|im_start|>{{ m.role }}

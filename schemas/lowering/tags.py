@@ -105,6 +105,9 @@ class TagMembers:
         whole, after = behind(expression, self.tags.close + self.tags.after, self.tags.special)
         return " ".join(filter(None, [self.lower.text.terminal(whole), after]))
 
+    def _closes_by_token(self) -> bool:
+        return any(self.tags.close.startswith(text) for text, _ in self.tags.special)
+
     def _strings(self, kinds: frozenset[Kind], goal: GoalId) -> list[str]:
         values = self.lower.algebra.reader.scalars(goal)
         strings = values.strings.upper
@@ -114,6 +117,10 @@ class TagMembers:
         self.lower.note_all(values.strings.residue)
         found = []
         raw = self.lower.bearable(strings, path) & tag_strings(self.tags, kinds)
+        if raw.contains("") and self._closes_by_token():
+            # A terminal matches something: the empty string is just what closes it.
+            found.append(fixed(self.tags.close + self.tags.after, self.tags.special))
+            raw = raw & ~StringSet.literals([""])
         if not strings_empty(raw):
             found.append(self._closed(raw.raw()))
         if self._quotes(kinds, strings):

@@ -13,6 +13,9 @@ from schemas.spelling import Quoted
 from tests.decoding.support import ALL_FORMATS, TOOLS, merged, read
 
 MARKS = {
+    "deepseek_v32": ["｜DSML｜"],
+    "glm": ["<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"],
+    "qwen_xml": ["<tool_call>", "</tool_call>", "</parameter>", "</function>"],
     "gemma": ["<|tool_call>", "<tool_call|>", '<|"|>', "<|channel>", "<channel|>"],
     "functiongemma": ["<start_function_call>", "<end_function_call>", "<escape>"],
     "minimax": ["<minimax:tool_call>", "</minimax:tool_call>"],
@@ -133,6 +136,12 @@ def test_markers_in_strings_are_spelled(fmt: Format) -> None:
     arguments = [json.loads(event.arguments) for event in events if isinstance(event, CallFinished)]
     assert arguments == [{"q": fmt.marker}]
     assert not accepts(fmt, "required", tokens(fmt, opening + fmt.marker + closing))
+
+
+@every_format
+def test_an_empty_string(fmt: Format) -> None:
+    """Where a token ends a string there may be nothing before it."""
+    assert accepts(fmt, "required", tokens(fmt, fmt.write_calls([("find", '{"q": ""}')])))
 
 
 @pytest.mark.parametrize("fmt", [fmt for fmt in BOUND if isinstance(fmt.spelling, Quoted)], ids=lambda fmt: fmt.name)
