@@ -103,7 +103,7 @@ def _picture(path: Path, found: Sequence[Row]) -> None:
     axes.set_xscale("log")
     axes.set_xticks([0.5, 1, 2, 4, 8], ["½", "1", "2", "4", "8"])
     axes.minorticks_off()
-    axes.set_xlabel("times better than vLLM's own server (bar: median of the rounds; points: the rounds)")
+    axes.set_xlabel("times better than vLLM's own server (bar: median; points: rounds)")
     axes.legend(loc="lower right")
     chart.tight_layout()
     chart.savefig(path, dpi=120)
