@@ -31,30 +31,27 @@ KEY = "sk-test-of-strictcall"
 # The engine shares two cores with its server and the clients. Its threads wait for each other in spin loops: with two
 # of them on busy cores one forward pass was measured to take 2.6 s instead of 0.2 s.
 ENGINE = {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "OMP_NUM_THREADS": "1"}
-#: Files and folders of tests that start an engine, or use the one server.
-WITH_ENGINE = (
+#: Files and folders of tests that use the one server, or take long with an engine of their own.
+WITH_SERVER = (
     "tests/clients/",
     "tests/decoding/engine/",
     "tests/decoding/test_outlines.py",
     "tests/loadtest/test_prefix.py",
-    "tests/loadtest/test_random_answers.py",
     "tests/server/test_checked_tools_on_the_engine.py",
-    "tests/server/test_engine.py",
-    "tests/server/test_lifecycle.py",
 )
 
 
-class EngineInOne(LoadScopeScheduling):  # type: ignore[misc]
-    """Where tests run in several processes, all that need an engine run in one of them: two engines would only take
-    each other's time. The others stay together by file, which share what the file prepares."""
+class ServerInOne(LoadScopeScheduling):  # type: ignore[misc]
+    """Where tests run in two processes, those that use the server run in one of them and take about half of the time.
+    The others stay together by file, which share what the file prepares; a few start an engine of their own."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = str(nodeid.partition("::")[0])
-        return "engine" if file.startswith(WITH_ENGINE) else file
+        return "server" if file.startswith(WITH_SERVER) else file
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> EngineInOne:
-    return EngineInOne(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ServerInOne:
+    return ServerInOne(config, log)
 
 
 @dataclass(frozen=True, slots=True)
