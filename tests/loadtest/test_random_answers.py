@@ -46,7 +46,7 @@ def test_random_answers(bench: Bench, name: str) -> None:
     assert found.faults == []
     assert found.answers == 50
     assert found.calls > 20
-    assert found.cut < 10
+    assert found.cut < 30  # a model that says nothing on purpose seldom comes to an end in the wordier formats
     assert found.reasoned > 3 or get(name).reasoning is None
 
 
