@@ -34,6 +34,12 @@ class Scenario:
         return bool(self.body.get("stream"))
 
     @property
+    def budget(self) -> int:
+        """Completion tokens that a choice may have; 0 where the request does not say, or says nonsense on purpose."""
+        asked = self.body.get("max_tokens") or self.body.get("max_completion_tokens")
+        return asked if isinstance(asked, int) else 0
+
+    @property
     def choices(self) -> int:
         return int(self.body.get("n") or 1)
 

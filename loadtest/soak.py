@@ -84,7 +84,9 @@ async def one_request(http: httpx2.AsyncClient, scenario: Scenario, tally: Tally
 
 async def _whole(http: httpx2.AsyncClient, scenario: Scenario, tally: Tally) -> None:
     sent = time.monotonic()
-    response = await http.post("chat/completions", json=scenario.body)
+    # Nothing comes before all of it is made: a second a token on top of the silence that a stream is allowed.
+    allowed = (http.timeout.read or 0.0) + scenario.budget
+    response = await http.post("chat/completions", json=scenario.body, timeout=httpx2.Timeout(allowed, connect=10.0))
     if response.status_code != 200:
         _refusal(response.status_code, response.content, scenario, tally)
         return
@@ -178,7 +180,12 @@ def main() -> None:
     parser.add_argument("--duration", type=float, default=120.0, help="seconds in which requests are begun")
     parser.add_argument("--seed", type=int, default=1, help="the same seed draws the same requests per client")
     parser.add_argument("--schemas", type=Path, default=corpus_folder(), help="folder of schemas to offer as tools")
-    parser.add_argument("--hang", type=float, default=90.0, help="seconds of silence that count as a hang")
+    parser.add_argument(
+        "--hang",
+        type=float,
+        default=90.0,
+        help="seconds of silence that count as a hang (whole answers: and one more for each token they may have)",
+    )
     parser.add_argument("--vocabulary", type=int, default=49_000, help="token ids of logit_bias are below this")
     parser.add_argument("--prompt-words", type=int, default=2_000, help="the longest prompt")
     parser.add_argument("--faults", type=Path, help="write each fault and its request here, as JSON lines")
