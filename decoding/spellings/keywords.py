@@ -8,6 +8,7 @@ from enum import Enum, auto
 
 from decoding.markers import SPACE
 from decoding.spellings.members import NoArgumentsError, escaped, members
+from decoding.spellings.stepping import SteppingReader
 from schemas.writable import KEYWORD, NUMBER
 
 _MAX_NAME = 1024
@@ -44,10 +45,11 @@ class _State(Enum):
     ESCAPE = auto()
 
 
-class KeywordReader:
+class KeywordReader(SteppingReader):
     """Reads arguments up to ``end``, which is left to the caller. Strings may stand in either kind of quotes."""
 
     def __init__(self, end: str) -> None:
+        super().__init__()
         self._end = end.lstrip()[0]
         self._state = _State.BETWEEN
         self._count = 0
@@ -55,18 +57,6 @@ class KeywordReader:
         self._filled = False
         """The literal has begun."""
         self._quote = '"'
-        self._out: list[str] = []
-        self.complete = False
-        self.failed = False
-
-    def read(self, text: str, at: int) -> tuple[int, str]:
-        try:
-            while at < len(text) and not self.complete and (after := self._step(text, at)) is not None:
-                at = after
-        except NoArgumentsError:
-            self.failed = True
-        out, self._out = self._out, []
-        return at, "".join(out)
 
     def _step(self, text: str, at: int) -> int | None:
         match self._state:

@@ -9,6 +9,7 @@ from typing import Any
 
 from decoding.markers import SPACE, partial_marker
 from decoding.spellings.members import NoArgumentsError, escaped, members
+from decoding.spellings.stepping import SteppingReader
 from schemas.spelling import Quoted
 from schemas.writable import NUMBER
 
@@ -55,27 +56,16 @@ class _State(Enum):
     """Behind a value."""
 
 
-class QuotedReader:
+class QuotedReader(SteppingReader):
     """Reads one object, to its closing brace."""
 
     def __init__(self, spelling: Quoted) -> None:
+        super().__init__()
         self._quote = spelling.quote
         self._state = _State.START
         self._open: list[str] = []
         self._fresh = True
         """Nothing was read of the innermost array or object yet."""
-        self._out: list[str] = []
-        self.complete = False
-        self.failed = False
-
-    def read(self, text: str, at: int) -> tuple[int, str]:
-        try:
-            while at < len(text) and not self.complete and (after := self._step(text, at)) is not None:
-                at = after
-        except NoArgumentsError:
-            self.failed = True
-        out, self._out = self._out, []
-        return at, "".join(out)
 
     def _step(self, text: str, at: int) -> int | None:
         if self._state is _State.STRING:

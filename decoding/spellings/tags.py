@@ -9,6 +9,7 @@ from enum import Enum, auto
 from decoding.json_scan import ObjectScanner
 from decoding.markers import SPACE, partial_marker
 from decoding.spellings.members import Member, NoArgumentsError, escaped, members
+from decoding.spellings.stepping import SteppingReader
 from schemas.spelling import EVERY_KIND, STRING, Kind, Members, Tags, is_mixed, tokens
 from schemas.writable import JSON_STRING, NUMBER, WORDS, tag_strings
 
@@ -58,10 +59,11 @@ class _State(Enum):
     CLOSE = auto()
 
 
-class TagReader:
+class TagReader(SteppingReader):
     """Reads tags up to ``end``, which is left to the caller."""
 
     def __init__(self, tags: Tags, types: Members, end: str) -> None:
+        super().__init__()
         self._tags = tags
         self._types = types
         self._end = end.split()[0]
@@ -77,21 +79,8 @@ class TagReader:
         self._close = tags.close
         self._held: list[str] = []
         self._scanner = ObjectScanner()
-        self._out: list[str] = []
-        self.complete = False
-        self.failed = False
-
-    def read(self, text: str, at: int) -> tuple[int, str]:
-        try:
-            while at < len(text) and not self.complete and (after := self._step(text, at)) is not None:
-                at = after
-        except NoArgumentsError:
-            self.failed = True
-        out, self._out = self._out, []
-        return at, "".join(out)
 
     def _step(self, text: str, at: int) -> int | None:
-        """One decision: where to go on, ``None`` when more text is needed for it."""
         match self._state:
             case _State.BETWEEN:
                 return self._between(text, at)
