@@ -1,4 +1,5 @@
-"""Members of the outermost object as Python's keyword arguments (`schemas.spelling.Keywords`)."""
+"""Members with bare names: of the outermost object as Python's keyword arguments (`schemas.spelling.Keywords`), or of
+every object (`schemas.lowering.quoted`)."""
 
 from __future__ import annotations
 
@@ -17,26 +18,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class KeywordMembers:
+class BareMembers:
+    """``name`` + ``joint`` + value, for the names that can stand bare: ``names``."""
+
     lower: Lowering
-    rules: dict[ObjectShape, str] = field(default_factory=dict)
+    names: StringSet
+    joint: str
     empty: str = ""
     opening: str = ""
     closing: str = ""
+    rules: dict[ObjectShape, str] = field(default_factory=dict)
 
     def separator(self) -> str:
         return self.lower.comma()
 
     def exists(self, key: str, goal: GoalId) -> bool:
-        return keyword_names().contains(key) and self.lower.exists(goal)
+        return self.names.contains(key) and self.lower.exists(goal)
 
-    def others_exist(self, names_: StringSet, goal: GoalId) -> bool:
-        return self.lower.exists(goal) and not strings_empty(names_ & keyword_names())
+    def others_exist(self, names: StringSet, goal: GoalId) -> bool:
+        return self.lower.exists(goal) and not strings_empty(names & self.names)
 
     def member(self, key: str, goal: GoalId) -> str:
-        return f"{quoted(key + '=')} {self.lower.symbol(goal)}"
+        return f"{quoted(key + self.joint)} {self.lower.symbol(goal)}"
 
-    def other(self, names_: StringSet, goal: GoalId, path: str) -> str:
-        name = (self.lower.bearable(names_, path) & keyword_names()).raw()
-        head = self.lower.text.terminal(f'{name} "="')
+    def other(self, names: StringSet, goal: GoalId, path: str) -> str:
+        name = (self.lower.bearable(names, path) & self.names).raw()
+        head = self.lower.text.terminal(f'{name} "{self.joint}"')
         return f"{head} {self.lower.symbol(goal)}"
+
+
+def keyword_members(lower: Lowering) -> BareMembers:
+    return BareMembers(lower, keyword_names(), "=")

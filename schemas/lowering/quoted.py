@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schemas.algebra import strings_empty
-from schemas.goals import GoalId
+from schemas.lowering.keywords import BareMembers
 from schemas.lowering.raw_text import fixed, quoted
-from schemas.shapes import ObjectShape
 from schemas.spelling import Quoted
 from schemas.stringset import StringSet
 from schemas.writable import quoted_names, quoted_strings
@@ -17,31 +15,14 @@ if TYPE_CHECKING:
     from schemas.lowering.values import Lowering
 
 
-@dataclass(slots=True)
-class QuotedMembers:
-    lower: Lowering
-    spelling: Quoted
-    rules: dict[ObjectShape, str] = field(default_factory=dict)
-    empty: str = '"{" "}"'
-    opening: str = '"{"'
-    closing: str = '"}"'
+class QuotedMembers(BareMembers):
+    """Bare names, and strings that stand raw between the spelling's quotes."""
 
-    def separator(self) -> str:
-        return self.lower.comma()
+    __slots__ = ("spelling",)
 
-    def exists(self, key: str, goal: GoalId) -> bool:
-        return quoted_names(self.spelling).contains(key) and self.lower.exists(goal)
-
-    def others_exist(self, names_: StringSet, goal: GoalId) -> bool:
-        return self.lower.exists(goal) and not strings_empty(names_ & quoted_names(self.spelling))
-
-    def member(self, key: str, goal: GoalId) -> str:
-        return f"{quoted(key + ':')} {self.lower.symbol(goal)}"
-
-    def other(self, names_: StringSet, goal: GoalId, path: str) -> str:
-        name = (self.lower.bearable(names_, path) & quoted_names(self.spelling)).raw()
-        head = self.lower.text.terminal(f'{name} ":"')
-        return f"{head} {self.lower.symbol(goal)}"
+    def __init__(self, lower: Lowering, spelling: Quoted) -> None:
+        super().__init__(lower, quoted_names(spelling), ":", empty='"{" "}"', opening='"{"', closing='"}"')
+        self.spelling = spelling
 
     def strings(self, strings: StringSet, path: str) -> list[str]:
         """Symbols for ``strings``."""

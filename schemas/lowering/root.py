@@ -11,7 +11,7 @@ from schemas.errors import SchemaError
 from schemas.goals import GoalId
 from schemas.lengths import CANNOT
 from schemas.lowering import objects
-from schemas.lowering.keywords import KeywordMembers
+from schemas.lowering.keywords import keyword_members
 from schemas.lowering.members import MemberWriter
 from schemas.lowering.tags import TagMembers
 from schemas.shapes import ObjectShape
@@ -52,7 +52,7 @@ def _writer(lower: Lowering, members: Members, nested: MemberWriter) -> MemberWr
         case Tags() as tags:
             return TagMembers(lower, tags, members)
         case Keywords():
-            return KeywordMembers(lower)
+            return keyword_members(lower)
         case _:
             return nested
 
