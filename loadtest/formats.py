@@ -31,7 +31,7 @@ from decoding import (
     tool_from_wire,
     tool_grammar,
 )
-from decoding.formats import get
+from decoding.formats import get, names
 from decoding.reasoning import ReasoningMode, mode_of
 from schemas.sample import EOS, matcher
 
@@ -276,12 +276,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--random", type=int, metavar="N", help="N answers in every format from a model of random weights, real engine"
     )
     what.add_argument("--prefix", action="store_true", help="cached tokens over a tool loop on the embedded model")
+    parser.add_argument("--formats", metavar="A,B", help="with --random: only these formats")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="with --random: keep results, go on from them")
     chosen = parser.parse_args(arguments)
     if chosen.recorded:
         return recorded()
     from loadtest import prefix, random_answers  # they import the server
 
-    return asyncio.run(prefix.run() if chosen.prefix else random_answers.run(chosen.random))
+    if chosen.prefix:
+        return asyncio.run(prefix.run())
+    formats = [get(name).name for name in chosen.formats.split(",")] if chosen.formats else names()
+    return asyncio.run(random_answers.run(chosen.random, formats, chosen.results))
 
 
 if __name__ == "__main__":

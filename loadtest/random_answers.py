@@ -10,24 +10,27 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import httpx2
 
-from decoding.formats import Format, get, names
+from decoding.formats import Format, get
 from loadtest.random_model import marks_of, random_engine
 from loadtest.validity import argument_faults
 from server.app import create_app
 from server.engine_client import EngineClient
 from server.settings import Settings
 
-BIAS = 22.0
 MAX_TOKENS = 120
-ANSWERS_AT_ONCE = 50
+ANSWERS_AT_ONCE = 64
+BLOCK = 500
+"""Answers of one format between two writes of the results."""
 
 
 def _tool(name: str, properties: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
@@ -68,6 +71,13 @@ class Tally:
     cut: int = 0
     faults: list[str] = field(default_factory=list)
 
+    def add(self, other: Tally) -> None:
+        self.answers += other.answers
+        self.calls += other.calls
+        self.reasoned += other.reasoned
+        self.cut += other.cut
+        self.faults += other.faults
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -88,11 +98,14 @@ async def tally(engine: EngineClient, name: str, answers: int, seed: int = 0) ->
     transport = httpx2.ASGITransport(app=app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://server", timeout=None) as client:
         bodies = _bodies(engine.model_names[0], get(name), rng, answers)
-        while group := list(itertools.islice(bodies, ANSWERS_AT_ONCE)):
-            async with asyncio.TaskGroup() as tasks:
-                asked = [tasks.create_task(_ask(client, body | {"logit_bias": bias})) for body in group]
-            for body, task in zip(group, asked, strict=True):
-                _judge(get(name), body, task.result(), found)
+
+        async def ask_on() -> None:
+            for body in bodies:
+                _judge(get(name), body, await _ask(client, body | {"logit_bias": bias}), found)
+
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(ANSWERS_AT_ONCE):
+                tasks.create_task(ask_on())
     violations = app.state.serving.metrics.registry.get_sample_value("strictcall_guarantee_violations_total")
     if violations:
         found.faults.append(f"{violations:.0f} answers were caught by the check behind the grammar")
@@ -101,9 +114,10 @@ async def tally(engine: EngineClient, name: str, answers: int, seed: int = 0) ->
 
 
 def _biases(fmt: Format, tokenizer: Any) -> dict[str, float]:
+    """At temperature 2, each of these is as likely as all of the vocabulary's other tokens together."""
     marks = [mark for kind in marks_of(fmt) for mark in kind]
     ids = [tokenizer.eos_token_id, *(tokenizer.convert_tokens_to_ids(mark) for mark in marks)]
-    return {str(number): BIAS for number in ids}
+    return {str(number): 2 * math.log(1.2 * len(tokenizer)) for number in ids}
 
 
 def _bodies(model: str, fmt: Format, rng: random.Random, answers: int) -> Iterator[dict[str, Any]]:
@@ -203,15 +217,39 @@ def faults_of(fmt: Format, body: dict[str, Any], answer: Answer) -> Iterator[str
         yield "a mark in the text"
 
 
-async def run(answers: int) -> int:
-    """So many answers of every format; prints a table and the faults. 1 when there is any."""
-    faults = 0
+async def run(answers: int, formats: Sequence[str], file: Path | None) -> int:
+    """So many answers of each of these formats; prints a table and the faults. 1 when there is any.
+
+    Every block's results are added to ``file``, if there is one, and what stands in it already is not asked again.
+    """
+    sizes = [min(BLOCK, answers - begin) for begin in range(0, answers, BLOCK)]
+    wanted = [(name, block, size) for block, size in enumerate(sizes) for name in formats]
+    known = _known(file)
+    missing = [each for each in wanted if each not in known]
+    if missing:
+        async with random_engine() as engine:
+            for name, block, size in missing:
+                found = known[name, block, size] = await tally(engine, name, size, block)
+                if file is not None:
+                    with file.open("a", encoding="utf-8") as lines:
+                        lines.write(json.dumps({"format": name, "block": block, "tally": asdict(found)}) + "\n")
     print("| format | answers | complete calls | with reasoning | cut by the budget | faults |")
     print("|---|---|---|---|---|---|")
-    async with random_engine() as engine:
-        for name in names():
-            found = await tally(engine, name, answers)
-            faults += len(found.faults)
-            figures = [found.answers, found.calls, found.reasoned, found.cut, len(found.faults)]
-            print(f"| `{name}` | {' | '.join(map(str, figures))} |", *found.faults[:5], sep="\n  ", flush=True)
+    faults = 0
+    for name in formats:
+        whole = Tally()
+        for each in wanted:
+            if each[0] == name:
+                whole.add(known[each])
+        faults += len(whole.faults)
+        figures = [whole.answers, whole.calls, whole.reasoned, whole.cut, len(whole.faults)]
+        print(f"| `{name}` | {' | '.join(map(str, figures))} |", *whole.faults[:5], sep="\n  ")
     return 1 if faults else 0
+
+
+def _known(file: Path | None) -> dict[tuple[str, int, int], Tally]:
+    """The results in the file, by format, block and size."""
+    if file is None or not file.exists():
+        return {}
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return {(line["format"], line["block"], line["tally"]["answers"]): Tally(**line["tally"]) for line in lines}

@@ -1,8 +1,11 @@
 """A tiny model of random weights with the tokens of every call format, and the real engine with it.
 
-Two layers over the embedded model's vocabulary, to which every family's marks are added as its own tokenizers have
-them: marks in ``<|…|>``, ``<｜…｜>`` and ``[…]``, and Gemma's, as special tokens, tags as added tokens that are text.
-Sampled at temperature 2 it writes whatever a grammar lets it.
+Two layers over a part of the embedded model's vocabulary, to which every family's marks are added as its own
+tokenizers have them: marks in ``<|…|>``, ``<｜…｜>`` and ``[…]``, and Gemma's, as special tokens, tags as added tokens
+that are text. Sampled at temperature 2 it writes whatever a grammar lets it.
+
+What is left of the vocabulary is every single byte, the commonest tokens, and each one with a character in it that
+formats and JSON are made of: what a step costs is in proportion to the vocabulary, and words are not what is tried.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 SPECIAL = re.compile(r"<\|[^|<>]+\|?>|<[^|<>]+\|>|<｜[^｜]+｜>|\[/?[A-Z_]+\]|<(?:start|end)_function_call>|<escape>")
 TEXTUAL = re.compile(r"</?[a-z_:]+>")
+COMMONEST = 4000
+MARKUP = re.compile(r"[\"<>{}\[\]|:,=/'_-]")
 #: Knows no tools, so that they are explained in the prompt; ``begin`` stands for what a family's template writes last.
 #: The comment has every mark that opens reasoning: the model may open it unless the prompt says otherwise.
 TEMPLATE = """{# MARKS #}{% for m in messages %}<|im_start|>{{ m.role }}
@@ -49,7 +55,9 @@ def make(folder: Path, base: Path) -> Path:
     from tokenizers import AddedToken
     from transformers import AutoTokenizer, LlamaConfig, LlamaForCausalLM
 
-    tokenizer: Any = AutoTokenizer.from_pretrained(base)
+    shutil.copytree(base, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.safetensors"))
+    cut_vocabulary(folder / "tokenizer.json")
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     formats = [get(name) for name in names()]
     marks = [marks_of(fmt) for fmt in formats]
     special = sorted({mark for each, _ in marks for mark in each})
@@ -81,26 +89,47 @@ def make(folder: Path, base: Path) -> Path:
     return folder
 
 
+def cut_vocabulary(file: Path) -> None:
+    """Leave out most tokens of the byte-pair tokenizer in this ``tokenizer.json``, and number the others anew."""
+    tokenizer = json.loads(file.read_text(encoding="utf-8"))
+    model = tokenizer["model"]
+    merges = [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in model["merges"]]
+    made_of = {left + right: (left, right) for left, right in merges}
+    kept: set[str] = set()
+    wanted = [token for n, token in enumerate(made_of) if n < COMMONEST or MARKUP.search(token)]
+    while wanted:
+        token = wanted.pop()
+        if token not in kept and token in made_of:
+            kept.add(token)
+            wanted += made_of[token]
+    order = sorted(model["vocab"], key=model["vocab"].__getitem__)
+    model["merges"] = [list(merge) for merge in merges if merge[0] + merge[1] in kept]
+    model["vocab"] = {token: n for n, token in enumerate(t for t in order if t in kept or t not in made_of)}
+    for added in tokenizer["added_tokens"]:
+        added["id"] = model["vocab"][added["content"]]
+    file.write_text(json.dumps(tokenizer), encoding="utf-8")
+
+
 @asynccontextmanager
 async def random_engine() -> AsyncIterator[VllmEngine]:
     """The engine with such a model, made in a temporary folder. Raises EmbeddedModelError where its tokenizer is not to
     be had, and the engine's errors."""
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder), prepare(default_cache_dir(), print))
-        async with engine_of(folder, max_model_len=1536) as engine:
+        async with engine_of(folder, 1536, "--max-num-batched-tokens=2048") as engine:
             yield engine
 
 
 @asynccontextmanager
-async def engine_of(model: str, max_model_len: int) -> AsyncIterator[VllmEngine]:
-    """The engine with the model in this folder and a small cache."""
+async def engine_of(model: str, max_model_len: int, *options: str) -> AsyncIterator[VllmEngine]:
+    """The engine with the model in this folder, a small cache and further options of vLLM's."""
     set_engine_environment(Settings())
     # Threads that are bound to a core wait for each other when others use the machine too.
     os.environ.setdefault("VLLM_CPU_OMP_THREADS_BIND", "nobind")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     from server.engine import VllmEngine  # seconds to import, and the environment has to be set before
 
-    extra = ("--kv-cache-memory-bytes=200000000",)
+    extra = ("--kv-cache-memory-bytes=200000000", *options)
     engine = await VllmEngine.start(model, [Path(model).name], max_model_len=max_model_len, extra=extra)
     try:
         yield engine
