@@ -52,6 +52,8 @@ def is_special(form: Format, text: str) -> bool:
 def answer(shape: Shape) -> str:
     """The right-hand side of the answer, reasoning in front."""
     said = _answer(shape)
+    if shape.form.text and shape.form.text.end:
+        said = f"({said}) ({spelled(shape.form.special, shape.form.text.end)})?"
     return {"none": said, "open": f"reasoning gap? ({said})", "optional": f"(reasoning gap?)? ({said})"}[
         shape.reasoning
     ]
@@ -59,7 +61,7 @@ def answer(shape: Shape) -> str:
 
 def _answer(shape: Shape) -> str:
     if shape.calls == "none":
-        return "response" if shape.response else "unmarked?"
+        return "answered" if shape.response else "unmarked?"
     form, count = shape.form, len(shape.markers)
     units = [f"marker_{m} calls_{m}" for m in range(count)]
     opening = "marker_0 first" if shape.first else " | ".join(units)
@@ -67,17 +69,19 @@ def _answer(shape: Shape) -> str:
         between = f"{_between(form)} " if form.separator else ""
         more = f"({between}({' | '.join(units)}))*"
         opening = f"({opening}) {more}"
+    opened = "blank? " if form.text and form.text.always else ""
+    opening = f"{opened}({opening})"
     if shape.calls == "required" or (shape.first and (shape.response or not shape.parallel)):
         return opening
     if shape.response:
-        return f"response | {opening}"
+        return f"answered | {opening}"
     marked = " | ".join(f"marked_{m} calls_{m}" for m in range(count))
     if form.marker_at == "answer":
         others = "".join(f" | marked_{m} calls_{m}" for m in range(1, count))
         return opening if shape.first else f"marker_0 calls_0{others} | unmarked?"
     if not shape.parallel:
         return f"{marked} | text?"
-    return f"marker_0 first ({marked})* text?" if shape.first else f"({marked})* text?"
+    return f"{opened}marker_0 first ({marked})* text?" if shape.first else f"({marked})* text?"
 
 
 def _between(form: Format) -> str:
@@ -89,11 +93,13 @@ def answer_rules(shape: Shape) -> dict[str, str]:
     """Rules by name that ``answer`` may use; each may use those before it."""
     form = shape.form
     forbidden = _forbidden_beginnings(shape)
-    spellings = [f"{_BEFORE['anywhere']}{regex(o.marker)}(?s:.*)" for o in shape.markers if is_special(form, o.marker)]
+    marks = [opening.marker for opening in shape.markers]
+    marks += [mark for mark in (form.text.close, form.text.end) if mark] if form.text else []
+    spellings = [f"{_BEFORE['anywhere']}{regex(mark)}(?s:.*)" for mark in marks if is_special(form, mark)]
     text = without("(?s:.+)", [*forbidden, *spellings])
     rules = {"space": r"space: /[ \n]{1,2}/", "text": f"text: {_wrapped(form, 'TEXT')}\nTEXT: {text}"}
     contained = [f"{_BEFORE[o.marker_at]}{regex(o.marker)}(?s:.*)" for o in shape.markers]
-    unmarked = without("(?s:.+)", [*forbidden, *contained])
+    unmarked = without("(?s:.+)", [*forbidden, *contained, *(each for each in spellings if each not in contained)])
     rules["unmarked"] = f"unmarked: {_wrapped(form, 'UNMARKED')}\nUNMARKED: {unmarked}"
     answers = [f"{SPACE}{regex(o.marker)}(?s:.*)" for o in shape.markers if o.marker_at == "answer"]
     for m, opening in enumerate(shape.markers):
@@ -119,8 +125,11 @@ def answer_rules(shape: Shape) -> dict[str, str]:
     if form.reasoning is not None:
         rules["reasoning"] = _reasoning(form, shape.reasoning)
         rules["gap"] = r"gap: /\n{1,2}/"
+    if form.text is not None:
+        rules["blank"] = f"blank: ({spelled(form.special, form.text.open)})? {spelled(form.special, form.text.close)}"
     if shape.response is not None:
         rules["response"] = nested("response", shape.response)
+        rules["answered"] = f"answered: {_wrapped(form, 'response')}"
     return rules
 
 
@@ -137,7 +146,10 @@ def _wrapped(form: Format, terminal: str) -> str:
     """Text with the format's marks around it, where they are special tokens."""
     if form.text is None or not is_special(form, form.text.open):
         return terminal
-    return f"({spelled(form.special, form.text.open)})? {terminal} ({spelled(form.special, form.text.close)})?"
+    optional = "?" if form.text.always and terminal != "response" else ""
+    return (
+        f"({spelled(form.special, form.text.open)})? {terminal}{optional} ({spelled(form.special, form.text.close)})?"
+    )
 
 
 def _reasoning(form: Format, mode: ReasoningMode) -> str:

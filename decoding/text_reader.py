@@ -67,7 +67,7 @@ class TextReader:
         return True
 
     def _read_text(self) -> bool:
-        closing = (self._fmt.text.close,) if self._fmt.text else ()
+        closing = tuple(filter(None, (self._fmt.text.close, self._fmt.text.end))) if self._fmt.text else ()
         if not self._openers and not closing:
             self._events.append(Text(self._buffer[self._at :]))
             self._at = len(self._buffer)
@@ -139,13 +139,15 @@ class TextReader:
             self._at = end if end != -1 else self._at
             self._mode = Mode.REASONING
             return True
-        close = self._buffer.find(marks.close, self._at)
-        end = close if close >= 0 else partial_marker(self._buffer, self._at, marks.close)
+        ends = (marks.close, *marks.left_at)
+        found = [(at, mark) for mark in ends if (at := self._buffer.find(mark, self._at)) >= 0]
+        end = min(found)[0] if found else min(partial_marker(self._buffer, self._at, mark) for mark in ends)
         self._reason(self._buffer[self._at : end])
         self._at = end
-        if close < 0:
+        if not found:
             return False
-        self._at += len(marks.close)
+        if min(found)[1] == marks.close:
+            self._at += len(marks.close)
         self._mode, self._last, self._fresh, self._text_seen = self._text_mode, "\n", True, False
         self._space.clear()
         return True

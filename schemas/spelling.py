@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 Kind: TypeAlias = Literal["string", "number", "boolean", "null", "array", "object"]
 
+KIND = "{kind}"
 EVERY_KIND: frozenset[Kind] = frozenset({"string", "number", "boolean", "null", "array", "object"})
 STRING: frozenset[Kind] = frozenset({"string"})
 
@@ -36,7 +37,7 @@ class Tags:
     to_string: str
     """Between the name and a string."""
     to_other: str
-    """Between the name and any other value."""
+    """Between the name and any other value. May hold ``KIND``, which stands for the value's type."""
     close: str
     """Ends a value: no raw string holds it. No end of it is a beginning of it, or it would not be seen where it is."""
     after: str = ""
@@ -45,8 +46,26 @@ class Tags:
     """All there is of an object without members."""
     python_words: bool = False
     """``True``, ``False`` and ``None`` are written (``true``, ``false`` and ``null`` are read as well)."""
+    escapes: tuple[tuple[str, str], ...] = ()
+    """Characters that names are written without, and what is written for each, in this order."""
     special: tuple[tuple[str, int], ...] = ()
     """Which texts of these are special tokens, and their ids: to the grammar they are no text."""
+
+    def to(self, kind: Kind) -> str:
+        """The text between the name and a value of this type."""
+        return self.to_string if kind == "string" else self.to_other.replace(KIND, kind)
+
+    def written_name(self, name: str) -> str:
+        """A name as it stands in a tag."""
+        for char, text in self.escapes:
+            name = name.replace(char, text)
+        return name
+
+    def read_name(self, written: str) -> str:
+        """The name that stands so in a tag."""
+        for char, text in reversed(self.escapes):
+            written = written.replace(text, char)
+        return written
 
     @property
     def name_end(self) -> str:

@@ -40,8 +40,14 @@ def tag_strings(tags: Tags, kinds: frozenset[Kind]) -> StringSet:
 
 @lru_cache(maxsize=64)
 def tag_names(tags: Tags) -> StringSet:
-    """The names that a tag can hold."""
-    return free_of("\n", tags.name_end) & ~StringSet.literals([""])
+    """The names that a tag can hold as they are."""
+    return free_of("\n", tags.name_end, *(char for char, _ in tags.escapes)) & ~StringSet.literals([""])
+
+
+def holds_name(tags: Tags, name: str) -> bool:
+    """Whether a tag can hold this name, escaped where it must be."""
+    written = tags.written_name(name)
+    return bool(written) and "\n" not in written and tags.name_end not in written and tags.read_name(written) == name
 
 
 BARE_NAME = r"[^\s:,{}\[\]\"'](?:[^:,{}\[\]\"'\u0000-\u001f]*[^\s:,{}\[\]\"'])?"

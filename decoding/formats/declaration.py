@@ -16,7 +16,7 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 from decoding.spellings import write_arguments
-from schemas.spelling import JSON, Json, Members, Quoted, Spelling, Tags
+from schemas.spelling import EVERY_KIND, JSON, Json, Members, Quoted, Spelling, Tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,10 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The number of the call: how many calls the conversation had before it."""
+    """The number of the call: how many calls the conversation had before it, or which call of its answer it is, counted
+    from one."""
+
+    in_answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,8 @@ class ReasoningMarks:
 
     open: str
     close: str
+    left_at: tuple[str, ...] = ()
+    """Texts with which models leave reasoning without closing it: read so, never allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,10 @@ class TextMarks:
 
     open: str
     close: str
+    always: bool = False
+    """They stand before calls without text, too, with nothing in between."""
+    end: str = ""
+    """Ends the whole answer, whatever it was made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +246,7 @@ class Format:
         texts += _spelled_texts(self._spelling)
         for marks in (self.reasoning, self.text):
             texts += [marks.open, marks.close] if marks else []
+        texts += [self.text.end] if self.text else []
         if self.channels:
             texts += [self.channels.start, self.channels.channel, self.channels.constrain, self.channels.body]
             texts += self.channels.ends
@@ -274,11 +284,14 @@ class Format:
         """The text behind the arguments of the calls that are rendered."""
         return text_behind_arguments(self.call)
 
-    def write_call(self, name: str, arguments: str, index: int = 0, members: Members | None = None) -> str:
+    def write_call(
+        self, name: str, arguments: str, index: int = 0, members: Members | None = None, *, place: int = 0
+    ) -> str:
         """One call as the model writes it. ``arguments`` is JSON text, and goes in unchanged where the format has JSON;
-        ``members`` are those of the tool's schema, where it is known."""
+        ``members`` are those of the tool's schema, where it is known; ``place``: how many calls of the same answer
+        stand before it."""
         written = write_arguments(self.spelling, arguments, members)
-        return "".join(_written(part, name, written, index) for part in self.call)
+        return "".join(_written(part, name, written, index, place) for part in self.call)
 
     def write_answer(
         self,
@@ -292,17 +305,18 @@ class Format:
             c = self.channels
             close = f"{c.end}{c.start}{c.role}" if calls else ""
             text = f"{c.channel}{c.aside if calls else c.text}{c.body}{text}{close}"
-        if text and self.text:
+        if self.text and (text or self.text.always):
             text = f"{self.text.open}{text}{self.text.close}"
         between = self.text_separator if text and calls else ""
-        return f"{text}{between}{self.write_calls(calls, first_index, members) if calls else ''}"
+        written = self.write_calls(calls, first_index, members) if calls else ""
+        return f"{text}{between}{written}{self.text.end if self.text else ''}"
 
     def write_calls(
         self, calls: Sequence[tuple[str, str]], first_index: int = 0, members: Mapping[str, Members] | None = None
     ) -> str:
         """All calls of an answer, (name, arguments) each, as the model writes them. ``members``: by the tool's name."""
         written = [
-            self.write_call(name, arguments, first_index + n, (members or {}).get(name))
+            self.write_call(name, arguments, first_index + n, (members or {}).get(name), place=n)
             for n, (name, arguments) in enumerate(calls)
         ]
         if self.section is None:
@@ -345,20 +359,20 @@ def _spelled_texts(spelling: Spelling) -> tuple[str, ...]:
     """The fixed texts of a spelling."""
     match spelling:
         case Tags():
-            return spelling.key_open, spelling.to_string, spelling.to_other, spelling.close
+            return spelling.key_open, *(spelling.to(kind) for kind in sorted(EVERY_KIND)), spelling.close
         case Quoted():
             return (spelling.quote,)
     return ()
 
 
-def _written(part: Part, name: str, arguments: str, index: int) -> str:
+def _written(part: Part, name: str, arguments: str, index: int, place: int) -> str:
     match part:
         case Literal(text) | Gap(text):
             return text
         case Name():
             return name
-        case Index():
-            return str(index)
+        case Index(in_answer):
+            return str(place + 1 if in_answer else index)
         case Arguments():
             return arguments
         case Either(texts):

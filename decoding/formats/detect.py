@@ -17,6 +17,7 @@ from decoding.formats.granite import GRANITE
 from decoding.formats.harmony import HARMONY
 from decoding.formats.hermes import HERMES
 from decoding.formats.kimi import KIMI
+from decoding.formats.kimi_k3 import KIMI_K3
 from decoding.formats.llama import LLAMA_JSON
 from decoding.formats.llama_pythonic import LLAMA_PYTHONIC
 from decoding.formats.minimax import MINIMAX
@@ -38,6 +39,7 @@ _FORMATS = {
         DEEPSEEK_V4,
         DEEPSEEK_V41,
         KIMI,
+        KIMI_K3,
         GLM,
         GLM_47,
         MINIMAX,

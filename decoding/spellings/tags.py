@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from enum import Enum, auto
+from typing import Any
 
 from decoding.json_scan import ObjectScanner
 from decoding.markers import SPACE, partial_marker
@@ -31,9 +32,23 @@ def write_tags(tags: Tags, arguments: str, types: Members | None) -> str:
 
 
 def _tag(tags: Tags, member: Member, kinds: frozenset[Kind]) -> str:
-    is_string = isinstance(member.value, str)
-    to = tags.to_string if is_string else tags.to_other
-    return f"{tags.key_open}{member.key}{to}{_value(tags, member, kinds)}{tags.close}{tags.after}"
+    to = tags.to(_kind_of(member.value))
+    return f"{tags.key_open}{tags.written_name(member.key)}{to}{_value(tags, member, kinds)}{tags.close}{tags.after}"
+
+
+def _kind_of(value: Any) -> Kind:
+    match value:
+        case str():
+            return "string"
+        case bool():
+            return "boolean"
+        case None:
+            return "null"
+        case int() | float():
+            return "number"
+        case list():
+            return "array"
+    return "object"
 
 
 def _value(tags: Tags, member: Member, kinds: frozenset[Kind]) -> str:
@@ -70,7 +85,13 @@ class TagReader(SteppingReader):
         self._key_open = tags.key_open.lstrip(SPACE)
         # White space in what stands between name and value does not matter, but for its end, which a string can
         # be told from by: there it is the template's or it is left out.
-        self._to_string, self._to_other = tokens(tags.to_string), tokens(tags.to_other)
+        by_text: dict[str, set[Kind]] = {}
+        for kind in EVERY_KIND:
+            by_text.setdefault(tags.to(kind), set()).add(kind)
+        self._ways = [(tokens(text), frozenset(kinds)) for text, kinds in by_text.items()]
+        """What may stand between name and value, and the types of value that it tells of."""
+        self._left = self._ways
+        """Those that fit so far."""
         self._lead = tags.to_string[len(tags.to_string.rstrip(SPACE)) :]
         self._state = _State.BETWEEN
         self._count = 0
@@ -128,23 +149,23 @@ class TagReader(SteppingReader):
             if len(text) - at > _MAX_NAME:
                 raise NoArgumentsError
             return None
-        name = text[at:found]
+        name = self._tags.read_name(text[at:found])
         self._kinds = self._types.kinds(name)
         self._out.append(f"{json.dumps(name, ensure_ascii=False)}: ")
-        self._state, self._tokens = _State.TO_VALUE, 1
+        self._state, self._tokens, self._left = _State.TO_VALUE, 1, self._ways
         return found + len(stop)
 
     def _to_value(self, text: str, at: int) -> int | None:
-        if self._tokens < len(self._to_string):
+        if self._tokens < len(self._left[0][0]):
             at = _skip(text, at)
-            string, other = self._to_string[self._tokens], self._to_other[self._tokens]
-            for token, kinds in ((string, STRING), (other, EVERY_KIND - STRING)):
-                if text.startswith(token, at):
-                    if string != other:
-                        self._kinds = kinds
-                    self._tokens += 1
-                    return at + len(token)
-            return self._wait(text, at, string, other)
+            fit = [way for way in self._left if text.startswith(way[0][self._tokens], at)]
+            if not fit:
+                return self._wait(text, at, *(words[self._tokens] for words, _ in self._left))
+            if len(fit) < len(self._left):
+                self._kinds = frozenset[Kind]().union(*(kinds for _, kinds in fit))
+            self._left = fit
+            self._tokens += 1
+            return at + len(fit[0][0][self._tokens - 1])
         self._close, self._state = self._tags.close, _State.VALUE
         if self._lead and not text.startswith(self._lead, at):
             # Without the template's white space before the value there is none behind it.

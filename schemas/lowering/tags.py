@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from schemas.scalars import Scalars
 from schemas.shapes import ObjectShape
 from schemas.spelling import Kind, Members, Tags, is_mixed
 from schemas.stringset import StringSet
-from schemas.writable import free_of, tag_names, tag_strings
+from schemas.writable import free_of, holds_name, tag_names, tag_strings
 
 if TYPE_CHECKING:
     from schemas.lowering.values import Lowering
@@ -40,7 +41,7 @@ class TagMembers:
         return ""
 
     def exists(self, key: str, goal: GoalId) -> bool:
-        return tag_names(self.tags).contains(key) and self._has_values(self.members.kinds(key), goal)
+        return holds_name(self.tags, key) and self._has_values(self.members.kinds(key), goal)
 
     def others_exist(self, names_: StringSet, goal: GoalId) -> bool:
         return not strings_empty(names_ & tag_names(self.tags)) and self._has_values(self.members.others, goal)
@@ -61,25 +62,26 @@ class TagMembers:
         return not strings_empty(strings & ~tag_strings(self.tags, kinds))
 
     def member(self, key: str, goal: GoalId) -> str:
-        kinds, tags = self.members.kinds(key), self.tags
-        string, other = (fixed(f"{tags.key_open}{key}{to}", tags.special) for to in (tags.to_string, tags.to_other))
-        return self._member(string, other, kinds, goal)
+        tags = self.tags
+        begin = f"{tags.key_open}{tags.written_name(key)}"
+        return self._member(lambda kind: fixed(f"{begin}{tags.to(kind)}", tags.special), self.members.kinds(key), goal)
 
     def other(self, names_: StringSet, goal: GoalId, path: str) -> str:
         found = (self.lower.bearable(names_, path) & tag_names(self.tags)).raw()
-        string, other = (self._open_tag(found, to) for to in (self.tags.to_string, self.tags.to_other))
-        return self._member(string, other, self.members.others, goal)
+        return self._member(lambda kind: self._open_tag(found, self.tags.to(kind)), self.members.others, goal)
 
     def _open_tag(self, name: str, to: str) -> str:
         expression, after = behind(name, to, self.tags.special)
         first, expression = before(self.tags.key_open, expression, self.tags.special)
         return " ".join(filter(None, [first, self.lower.text.terminal(expression), after]))
 
-    def _member(self, string_tag: str, other_tag: str, kinds: frozenset[Kind], goal: GoalId) -> str:
-        if string_tag == other_tag:
-            return f"{string_tag} {self._value(kinds, goal)}"
-        choices = [f"{string_tag} {text}" for text in self._strings(kinds, goal)]
-        choices += [f"{other_tag} {text}" for text in self._others(kinds, goal)]
+    def _member(self, tag: Callable[[Kind], str], kinds: frozenset[Kind], goal: GoalId) -> str:
+        """The member behind its opening tag, which may depend on the value's type."""
+        if not self.tags.tells_strings:
+            return f"{tag('string')} {self._value(kinds, goal)}"
+        values: list[tuple[Kind, str]] = [("string", text) for text in self._strings(kinds, goal)]
+        values += self._others(kinds, goal)
+        choices = list(dict.fromkeys(f"{tag(kind)} {text}" for kind, text in values))
         if len(choices) == 1:
             return choices[0]
         name = self.lower.text.name("g")
@@ -90,7 +92,7 @@ class TagMembers:
         key = ("", kinds, goal)
         known = self._known.get(key)
         if known is None:
-            choices = [*self._strings(kinds, goal), *self._others(kinds, goal)]
+            choices = [*self._strings(kinds, goal), *(text for _, text in self._others(kinds, goal))]
             known = choices[0]
             if len(choices) > 1:
                 known = self.lower.text.name("g")
@@ -129,25 +131,30 @@ class TagMembers:
             found.append(self._closed(f"( ( {self.lower.bearable(strings, path).terminal()} ){inside} )"))
         return found
 
-    def _others(self, kinds: frozenset[Kind], goal: GoalId) -> list[str]:
+    def _others(self, kinds: frozenset[Kind], goal: GoalId) -> list[tuple[Kind, str]]:
+        """Values that are no strings, by their types."""
         values = self.lower.algebra.reader.scalars(goal)
         path = self.lower.goals.path(goal)
-        words = self._words(values)
-        found = [self._closed(f"/(?:{'|'.join(words)})/")] if words else []
+        found = self._words(values)
         close = fixed(self.tags.close + self.tags.after, self.tags.special)
         if is_mixed(kinds) and not self.tags.tells_strings:
             # Beside raw text a number has to reach to the closing text: see `behind`.
             number = self._number(values, path)
-            found += [self._closed(f"( {number} )")] if number else []
+            found += [("number", self._closed(f"( {number} )"))] if number else []
         else:
-            found += [f"{number} {close}" for number in self.lower.numbers(values, path)]
-        return [*found, *(f"{nested} {close}" for nested in self.lower.nested(goal))]
+            found += [("number", f"{number} {close}") for number in self.lower.numbers(values, path)]
+        found += [("array", f"{nested} {close}") for nested in self.lower.arrays(goal)]
+        return [*found, *(("object", f"{nested} {close}") for nested in self.lower.objects(goal))]
 
-    def _words(self, values: Scalars) -> list[str]:
+    def _words(self, values: Scalars) -> list[tuple[Kind, str]]:
         there = {"null": values.null, "true": values.true, "false": values.false}
         python = {"null": "None", "true": "True", "false": "False"}
         words = [word for word, on in there.items() if on]
-        return words + [python[word] for word in words] if self.tags.python_words else words
+        words += [python[word] for word in words] if self.tags.python_words else []
+        kinds: list[tuple[Kind, list[str]]] = [("null", words)]
+        if self.tags.to("null") != self.tags.to("boolean"):
+            kinds = [("null", [w for w in words if w == "null"]), ("boolean", [w for w in words if w != "null"])]
+        return [(kind, self._closed(f"/(?:{'|'.join(some)})/")) for kind, some in kinds if some]
 
     def _number(self, values: Scalars, path: str) -> str:
         """A terminal's expression for the numbers; for a superset where they have none of bearable size."""

@@ -86,13 +86,17 @@ class Lowering:
 
     def nested(self, goal: GoalId) -> list[str]:
         """The rules of the arrays and objects of a goal."""
+        return [*self.arrays(goal), *self.objects(goal)]
+
+    def arrays(self, goal: GoalId) -> list[str]:
         path = self.goals.path(goal)
         shapes = [shape for shape in self.algebra.arrays(goal) if self.lengths.array(shape) is not None]
-        return [arrays.rule(self, shape, path) for shape in shapes] + [
-            objects.rule(self, shape, path, self._writer)
-            for shape in self.algebra.objects(goal)
-            if self.lengths.object(shape) is not None
-        ]
+        return [arrays.rule(self, shape, path) for shape in shapes]
+
+    def objects(self, goal: GoalId) -> list[str]:
+        path = self.goals.path(goal)
+        shapes = [shape for shape in self.algebra.objects(goal) if self.lengths.object(shape) is not None]
+        return [objects.rule(self, shape, path, self._writer) for shape in shapes]
 
     def has_nested(self, goal: GoalId) -> bool:
         """Whether there are arrays or objects among the values of a goal."""
