@@ -75,7 +75,7 @@ def test_one_call(fmt: Format) -> None:
         grammar = tool_grammar(TOOLS, mode, False, fmt)
         assert accepts(grammar, fmt.write_calls([FIND]))
         assert not accepts(grammar, fmt.write_calls([FIND, PING]))
-        assert ends_after(grammar, fmt.write_calls([FIND]))
+        assert ends_after(grammar, fmt.write_calls([FIND]) + (fmt.text.end if fmt.text else ""))
 
 
 @every_format

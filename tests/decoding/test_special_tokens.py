@@ -34,6 +34,7 @@ MARKS = {
         "<|tool_call_end|>",
         "<|tool_calls_section_end|>",
     ],
+    "kimi_k3": ["<|open|>", "<|close|>", "<|sep|>"],
     "llama_json": ["<|python_tag|>"],
     "granite": ["<|tool_call|>"],
     "phi": ["<|tool_call|>", "<|/tool_call|>"],
@@ -53,7 +54,7 @@ BOUND = [
     if fmt.name in MARKS
 ]
 every_format = pytest.mark.parametrize(
-    "fmt", [fmt for fmt in BOUND if fmt.marker in dict(fmt.special)], ids=lambda fmt: fmt.name
+    "fmt", [fmt for fmt in BOUND if fmt.marker in dict(fmt.special) or fmt.name == "kimi_k3"], ids=lambda fmt: fmt.name
 )
 EOS = 256
 
