@@ -191,6 +191,10 @@ class StringSet:
         """One operand of a terminal expression for the members themselves, without quotes and escapes."""
         return self.language().raw()
 
+    def raw_terminals(self, end: str) -> list[str]:
+        """``raw``, and parts of the set that make masks cheap beside it. No member holds ``end``."""
+        return [self.raw(), *(() if self.others is None else self.language().raw_shortcuts(end))]
+
 
 StringSet.NONE = StringSet(frozenset())
 StringSet.ALL = StringSet(frozenset(), Language.ALL)

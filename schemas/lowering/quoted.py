@@ -29,11 +29,12 @@ class QuotedMembers(BareMembers):
         quote, special = self.spelling.quote, self.spelling.special
         raw = self.lower.bearable(strings, path) & quoted_strings(self.spelling)
         if not any(text in quote for text, _ in special):
-            return [self.lower.text.terminal(f"{quoted(quote)} {raw.raw()} {quoted(quote)}")]
+            terminals = (f"{quoted(quote)} {text} {quoted(quote)}" for text in raw.raw_terminals(quote))
+            return [self.lower.text.terminal(expression) for expression in terminals]
         # A terminal matches something: the empty string is two quotes.
         mark = fixed(quote, special)
         choices = [f"{mark} {mark}"] if raw.contains("") else []
         some = raw & ~StringSet.literals([""])
         if not strings_empty(some):
-            choices.append(f"{mark} {self.lower.text.terminal(some.raw())} {mark}")
+            choices += [f"{mark} {self.lower.text.terminal(text)} {mark}" for text in some.raw_terminals(quote)]
         return choices

@@ -124,7 +124,7 @@ class TagMembers:
             found.append(fixed(self.tags.close + self.tags.after, self.tags.special))
             raw = raw & ~StringSet.literals([""])
         if not strings_empty(raw):
-            found.append(self._closed(raw.raw()))
+            found += [self._closed(text) for text in raw.raw_terminals(self.tags.close)]
         if self._quotes(kinds, strings):
             # No raw line break is in JSON's strings; any other closing text could be.
             inside = "" if "\n" in self.tags.close else f" & {free_of(self.tags.close).raw()}"

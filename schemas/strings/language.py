@@ -143,6 +143,16 @@ class Language:
         """As `body`, but for the members themselves, without JSON's escapes."""
         return terminal.raw(self.regex)
 
+    def raw_shortcuts(self, end: str) -> list[str]:
+        """As `shortcuts`, but as `raw`, for a language whose members do not hold ``end``."""
+        return [terminal.raw(part) for part in shortcuts(self.regex, "".join(sorted(set(end), key=_in_slices)))]
+
+
+def _in_slices(char: str) -> int:
+    """How much is lost where the character must not come: what is in no slice (`schemas.engine.SLICES`) costs
+    nothing, what is in the largest alone costs little."""
+    return 0 if char < " " or char in '"\\' else 1 if char > "~" else 2 if char in "<>" else 3
+
 
 Language.ALL = Language(ALL)
 Language.NONE = Language(NONE)

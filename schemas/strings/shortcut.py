@@ -40,8 +40,9 @@ _RARE = "\ue000\x7f~^`|}@#!;=+*.-_QZ90jqzx"
 
 
 @lru_cache(maxsize=2048)
-def shortcuts(node: Regex) -> tuple[Regex, ...]:
+def shortcuts(node: Regex, without: str = "") -> tuple[Regex, ...]:
     """Parts of the language of ``node`` that let llguidance use its slices: none where there are none, or no need.
+    ``without``: characters such that a part without one of them is likely; the first is tried first.
 
     Every string of them is in ``node``. Never raises.
     """
@@ -51,7 +52,7 @@ def shortcuts(node: Regex) -> tuple[Regex, ...]:
     rest = intersection(part for part in node.parts if part not in limits) if isinstance(node, Intersection) else node
     low, high = (limits[0].low, limits[0].high) if limits else (0, None)
     try:
-        return _of_formats(rest, low, high) or _loops(rest, low, high)
+        return _of_formats(rest, low, high) or _loops(rest, low, high, without)
     except TooComplex:
         return ()
 
@@ -96,7 +97,7 @@ def _begins_with_repetition(node: Regex) -> bool:
     return len(parts) < 2 and (isinstance(last, Empty) or (isinstance(last, Repeat) and isinstance(last.inner, Chars)))
 
 
-def _loops(node: Regex, low: int, high: int | None) -> tuple[Regex, ...]:
+def _loops(node: Regex, low: int, high: int | None, without: str) -> tuple[Regex, ...]:
     """Parts ``p·s{m,n}·w`` with large ``s``, which must hold all small letters."""
     prefix: list[Regex] = []
     while isinstance(node, Concat) and isinstance(node.head, Chars) and len(prefix) < MAX_PREFIX:
@@ -106,11 +107,12 @@ def _loops(node: Regex, low: int, high: int | None) -> tuple[Regex, ...]:
         found = _from_head(prefix, node.head, node.head.inner.set, node.tail, low, high)
         if found is not None:
             return (found,)
-    loops = [(prefix, loop)] if (loop := _loop(node, _Work())) is not None else []
-    if not any(" " in loop.set for _, loop in loops):
+    loops = [(prefix, loop)] if (loop := _loop(node, _Work(), without)) is not None else []
+    wanted = ANY - of(without[0]) if without else of(" ")
+    if not any(not wanted - loop.set for _, loop in loops):
         # One character on, more may follow: \S.* begins so.
         for set_, target in transitions(node):
-            if "a" in set_ and (loop := _loop(target, _Work())) is not None and " " in loop.set:
+            if "a" in set_ and (loop := _loop(target, _Work(), without)) is not None and not wanted - loop.set:
                 loops.append(([*prefix, chars(set_)], loop))
     written = (_written(before, loop, low, high) for before, loop in loops)
     return tuple(part for part in written if part is not None)
@@ -174,18 +176,18 @@ class _Loop:
     most: int | None = None
 
 
-def _loop(node: Regex, work: _Work) -> _Loop | None:
+def _loop(node: Regex, work: _Work, without: str) -> _Loop | None:
     try:
-        return _largest(node, work)
+        return _largest(node, work, without)
     except TooComplex:
         return None
 
 
-def _largest(node: Regex, work: _Work) -> _Loop | None:
+def _largest(node: Regex, work: _Work, without: str) -> _Loop | None:
     first = CharSet(())
     for set_, _ in work.transitions(node):
         first = first | set_
-    for most in _LOOPS:
+    for most in (*(ANY - of(char) for char in without), *_LOOPS):
         loop = most & first
         while not _SMALL_LETTERS - loop:
             ending = _ending(node, loop, work)
