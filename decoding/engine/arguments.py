@@ -11,6 +11,7 @@ from vllm.engine.arg_utils import AsyncEngineArgs
 from vllm.platforms import current_platform
 from vllm.utils.argparse_utils import FlexibleArgumentParser
 
+from decoding.engine.norms import prefer_kernels
 from decoding.engine.scheduler import scheduler_path
 
 #: Two cores and a small model are the measure: short prefill steps, so that running answers are not held up by a long
@@ -91,6 +92,10 @@ def engine_config(
     # argparse lets the last one win: the user's options stand over the defaults.
     arguments = AsyncEngineArgs.from_cli_args(parser.parse_args([*argv, *FIXED, *extra]))
     config = arguments.create_engine_config()
+    if current_platform.is_cpu():
+        prefer_kernels(config)
+        if config.parallel_config.world_size == 1 and not _names_executor(extra):
+            _run_in_the_engine_process(config)
     obstacle = _obstacle(config)
     if jump_forward == "on" and obstacle:
         raise EngineArgumentError(f"--jump-forward on does not go with {obstacle}")
@@ -99,6 +104,21 @@ def engine_config(
         asynchronous=bool(config.scheduler_config.async_scheduling), jump_forward=jump and not obstacle
     )
     return config
+
+
+def _run_in_the_engine_process(config: VllmConfig) -> None:
+    """Let the model run in the engine core's own process.
+
+    vLLM starts a worker process for CPUs even for one worker, because it gives each worker threads and cores of its
+    own through the environment. The engine core waits for it in a spin loop, which takes a core from the server and
+    from the model's other threads. For one worker, OMP_NUM_THREADS does; by default one core is left to the server.
+    """
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, len(os.sched_getaffinity(0)) - 1)))
+    config.parallel_config.distributed_executor_backend = "uni"
+
+
+def _names_executor(extra: Sequence[str]) -> bool:
+    return any(w.split("=", 1)[0].replace("_", "-") == "--distributed-executor-backend" for w in extra)
 
 
 def _obstacle(config: VllmConfig) -> str | None:

@@ -9,6 +9,7 @@ import torch
 from vllm.v1.worker.cpu_model_runner import CPUModelRunner
 from vllm.v1.worker.cpu_worker import CPUWorker
 
+from decoding.engine import norms  # noqa: F401 (registers the kernels that ``engine_config`` prefers)
 from decoding.engine.known_tokens import KnownTokensRunner
 
 

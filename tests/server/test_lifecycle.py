@@ -246,11 +246,10 @@ def test_nothing_outlives_a_server_that_is_killed() -> None:
         assert len(server.seen) >= 3
         maps = "".join(Path(f"/proc/{pid}/maps").read_text(errors="replace") for pid in server.seen if alive(pid))
         shared = set(re.findall(r"/dev/shm/psm_\w+", maps))
-        assert shared
+        # One worker lives in the engine's own process: nothing is shared that could outlive both.
+        assert not shared
         server.process.kill()
         server.leaves_nothing()
-        # What the engine held in shared memory (hundreds of MB) is gone with it.
-        server.wait_for(lambda: not any(Path(name).exists() for name in shared), STOP_LIMIT, f"end of {shared}")
 
 
 @pytest.mark.parametrize("signals", [[signal.SIGTERM], [signal.SIGINT, signal.SIGINT]])
