@@ -20,8 +20,8 @@ def Reader(
     new_id: Callable[[], str] | None = None,
     reasoning: ReasoningMode | bool = "none",
 ) -> AnswerReader:
-    """Makes a reader, and is called as its class would be: for one answer in the format ``fmt``, which may be given by its
-    name; tools may be given as Chat Completions writes them. See ``AnswerReader``."""
+    """Makes the reader that the format needs, and is called as a class would be. The format may be given by its name,
+    tools as Chat Completions writes them. See ``AnswerReader``."""
     form = get(fmt) if isinstance(fmt, str) else fmt
     kind = MessageReader if form.channels else AnswerReader
     return kind(form, tools, first_index=first_index, new_id=new_id, reasoning=reasoning_mode(reasoning))
