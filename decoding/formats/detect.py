@@ -63,6 +63,11 @@ class Detection:
     format: Format
     reason: str
 
+    @property
+    def is_a_guess(self) -> bool:
+        """The model has a form of its own that is not known here."""
+        return self.reason.startswith("warning")
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:

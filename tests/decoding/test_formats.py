@@ -85,6 +85,8 @@ def test_families_without_a_template() -> None:
     )
     assert unsure.format.name == "prompted"
     assert "warning" in unsure.reason
+    assert unsure.is_a_guess
+    assert not found.is_a_guess
     assert "--tool-format deepseek_v32" in unsure.reason
 
 
