@@ -1,5 +1,6 @@
 """Tools, tool choice and call format → one grammar for the answer; model text → events; conversation → prompt."""
 
+from decoding.answer_reader import AnswerReader
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, FinishReason, Reasoning, Text
 from decoding.formats import Format
 from decoding.grammar import ToolGrammar, json_grammar, offered_tools, tool_grammar
@@ -10,6 +11,7 @@ from decoding.stops import StopScanner
 from decoding.tools import Tool, ToolChoice, argument_schema, tool_choice_from_wire, tool_from_wire
 
 __all__ = [
+    "AnswerReader",
     "ArgumentsDelta",
     "CallFinished",
     "CallStarted",

@@ -34,14 +34,15 @@ class Shape:
 
     @property
     def begins_with_text(self) -> bool:
-        """Whether the answer begins with any text, up to the one marker there is, or with reasoning that it opens."""
+        """Whether the answer begins with any text, up to a marker, or with reasoning that it opens."""
         form = self.form
         if self.calls == "required" or self.first or self.response or self.reasoning == "open":
             return False
-        if form.text or form.channels or form.marker_at == "answer" or len(self.markers) != 1:
+        places = {opening.marker_at for opening in form.openings}
+        if form.text or form.channels or len(places) != 1 or "answer" in places:
             return False
         # A marker of several pieces could end in text.
-        return form.marker in dict(form.special) or not is_special(form, form.marker)
+        return all(o.marker in dict(form.special) or not is_special(form, o.marker) for o in form.openings)
 
 
 def is_special(form: Format, text: str) -> bool:

@@ -132,7 +132,7 @@ def _build(shape: Shape, tools: Sequence[Tool], response_residue: Sequence[Resid
         marks = shape.form.reasoning if shape.reasoning == "optional" else None
         text = declare_free_text(
             text,
-            shape.form.marker,
+            [opening.marker for opening in shape.markers],
             at_line_start=shape.form.marker_at == "line",
             unless=marks.open if marks else None,
         )

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum, auto
-from typing import Any
 from typing import Literal as OneOf
 
+from decoding.answer_reader import AnswerReader
 from decoding.events import Event, Finished, Text
-from decoding.formats import Channels, Format
+from decoding.formats import Channels
 from decoding.markers import SPACE, partial_marker
-from decoding.reader import Reader
-from decoding.reasoning import ReasoningMode
 from decoding.text_reader import MAX_HEADER, Mode
-from decoding.tools import Tool
 
 
 class _State(Enum):
@@ -28,20 +25,11 @@ class _State(Enum):
     """Behind a call's arguments."""
 
 
-class MessageReader(Reader):
-    """``Reader`` for formats with channels. The end of a message counts where another begins behind it or the answer
-    ends: a model may well write about these marks."""
+class MessageReader(AnswerReader):
+    """``AnswerReader`` for formats with channels, which say themselves what is reasoning. The end of a message counts
+    where another begins behind it or the answer ends: a model may well write about these marks."""
 
-    def __init__(
-        self,
-        fmt: Format | str,
-        tools: Sequence[Tool | Mapping[str, Any]],
-        *,
-        first_index: int = 0,
-        new_id: Callable[[], str] | None = None,
-        reasoning: ReasoningMode | bool = "none",
-    ) -> None:
-        super().__init__(fmt, tools, first_index=first_index, new_id=new_id)
+    def _prepare(self) -> None:
         assert self._fmt.channels is not None
         self._channels = self._fmt.channels
         self._header_form = _header_form(self._channels)

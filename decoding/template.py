@@ -83,7 +83,9 @@ _known: Lru[tuple[str, str], Abilities] = Lru(32)
 
 def abilities(tokenizer: Any, fmt: Format) -> Abilities:
     """The abilities of this tokenizer's template, tried once per template and format."""
-    key = (json.dumps(getattr(tokenizer, "chat_template", None)), fmt.name)
+    template = getattr(tokenizer, "chat_template", None)
+    # Without a template a tokenizer's class may write prompts itself.
+    key = (json.dumps(template) if template else type(tokenizer).__name__, fmt.name)
     return _known.get_or_make(key, partial(_try_out, tokenizer, fmt))
 
 

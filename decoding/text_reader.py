@@ -1,6 +1,6 @@
 """The part of reading an answer that is about text: visible text up to a marker, and reasoning.
 
-``Reader`` (``decoding/reader.py``) goes on from here with calls.
+``AnswerReader`` (``decoding/answer_reader.py``) goes on from here with calls.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class TextReader:
     def __init__(self, fmt: Format, *, calls: bool, reasoning: ReasoningMode) -> None:
         self._fmt = fmt
         self._openers = _by_marker(fmt.openings) if calls else {}
-        self._reasoning = reasoning if fmt.reasoning else "none"
+        self._reasoning = reasoning if fmt.reasoning and not fmt.channels else "none"
         self._text_mode = Mode.TEXT_START if fmt.text else Mode.TEXT
         self._mode = self._text_mode if self._reasoning == "none" else Mode.REASONING_START
         self._events: list[Event] = []
@@ -48,6 +48,10 @@ class TextReader:
         self._fresh = False
         """After a call or reasoning: white space is not content here."""
         self._calls_finished = 0
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """More state of a kind of reader."""
 
     def _open_call(self, openings: tuple[Opening, ...]) -> None:
         """A marker stands at ``_at``: one of these openings may follow."""

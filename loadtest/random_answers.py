@@ -151,7 +151,8 @@ async def _ask(client: httpx2.AsyncClient, body: dict[str, Any]) -> Answer | str
         calls = [(c["function"]["name"], c["function"]["arguments"]) for c in message.get("tool_calls", ())]
         reasoning = message.get("reasoning_content", "")
         return Answer(tuple(calls), message["content"] or "", reasoning, choice["finish_reason"])
-    return _joined([json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: {")])
+    # Lines end with a line feed: str.splitlines would cut at the separators that JSON may hold raw.
+    return _joined([json.loads(line[6:]) for line in response.text.split("\n") if line.startswith("data: {")])
 
 
 def _joined(frames: Sequence[dict[str, Any]]) -> Answer | str:

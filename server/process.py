@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -139,6 +140,12 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
         engine = await _load(settings, started, output)
     finally:
         beat.cancel()
+    if settings.tool_format == "auto":
+        found = formats.explain(engine.tokenizer)
+        level = logging.WARNING if found.is_a_guess else logging.INFO
+        LOGGER.log(level, "format %s: %s", found.format.name, found.reason.removeprefix("warning: "))
+    else:
+        LOGGER.info("format %s: set by --tool-format", settings.tool_format)
     await app.state.on_engine(engine)
     app.state.serving.metrics.watch_engine(engine.totals)
     output.forward_problems = True

@@ -13,64 +13,77 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-_QUOTED = r"(\"(?:[^\"\\]|\\.)*\")"
-_HINT = re.compile(rf"// free text until {_QUOTED}( at line start)?(?:, if it does not begin with {_QUOTED})?\n")
+_QUOTED = r"\"(?:[^\"\\]|\\.)*\""
+_HINT = re.compile(
+    rf"// free text until ({_QUOTED}(?: or {_QUOTED})*)( at line start)?(?:, if it does not begin with ({_QUOTED}))?\n"
+)
 _SPACE = b" \t\r\n"
 
 
-def declare_free_text(grammar: str, marker: str, *, at_line_start: bool, unless: str | None = None) -> str:
-    """The same grammar, saying that its answers begin with free text (any text, or none) up to ``marker``; with
-    ``unless``, if they do not begin with that mark, white space aside. Either may be a special token."""
+def declare_free_text(grammar: str, markers: Sequence[str], *, at_line_start: bool, unless: str | None = None) -> str:
+    """The same grammar, saying that its answers begin with free text (any text, or none) up to one of ``markers``;
+    with ``unless``, if they do not begin with that mark, white space aside. Each may be a special token."""
     place = " at line start" if at_line_start else ""
     condition = "" if unless is None else f", if it does not begin with {json.dumps(unless)}"
-    return f"// free text until {json.dumps(marker)}{place}{condition}\n{grammar}"
+    return f"// free text until {' or '.join(map(json.dumps, markers))}{place}{condition}\n{grammar}"
 
 
 @dataclass(frozen=True, slots=True)
-class Marker:
-    """What ends free text: ``pattern``, of whose bytes ``start`` count as written when the answer begins."""
+class Pattern:
+    """A marker's bytes, and for each length of them that of the longest shorter beginning that is also its end (Knuth,
+    Morris and Pratt)."""
 
-    pattern: bytes
+    text: bytes
+    fallbacks: tuple[int, ...]
+
+    @staticmethod
+    def of(text: bytes) -> Pattern:
+        table = [0] * (len(text) + 1)
+        length = 0
+        for n in range(1, len(text)):
+            while length and text[n] != text[length]:
+                length = table[length]
+            length += text[n] == text[length]
+            table[n + 1] = length
+        return Pattern(text, tuple(table))
+
+    def after(self, state: int, byte: int) -> int:
+        """How much of the pattern stands at the end once ``byte`` is written behind ``state`` bytes of it."""
+        while state and byte != self.text[state]:
+            state = self.fallbacks[state]
+        return state + (byte == self.text[state])
+
+
+@dataclass(frozen=True, slots=True)
+class Markers:
+    """What ends free text: ``patterns``, of whose bytes ``start`` count as written when the answer begins."""
+
+    patterns: tuple[Pattern, ...]
     start: int
     unless: bytes = b""
     """What may stand at the beginning of an answer that is no free text then."""
 
     @staticmethod
-    def of(grammar: str) -> Marker | None:
-        """The marker that a grammar declares."""
+    def of(grammar: str) -> Markers | None:
+        """The markers that a grammar declares."""
         hint = _HINT.match(grammar)
         if hint is None:
             return None
-        marker = str(json.loads(hint[1])).encode()
-        unless = str(json.loads(hint[3])).encode() if hint[3] else b""
-        return Marker(b"\n" + marker, 1, unless) if hint[2] else Marker(marker, 0, unless)
-
-    def fallbacks(self) -> list[int]:
-        """For each length of the pattern, that of the longest shorter beginning that is also its end (KMP)."""
-        table = [0] * (len(self.pattern) + 1)
-        length = 0
-        for n in range(1, len(self.pattern)):
-            while length and self.pattern[n] != self.pattern[length]:
-                length = table[length]
-            length += self.pattern[n] == self.pattern[length]
-            table[n + 1] = length
-        return table
+        before = b"\n" if hint[2] else b""
+        patterns = [Pattern.of(before + str(json.loads(text)).encode()) for text in re.findall(_QUOTED, hint[1])]
+        return Markers(tuple(patterns), len(before), str(json.loads(hint[3])).encode() if hint[3] else b"")
 
 
-#: (bytes of the marker that stand at the end, whether any text stands there at all)
-State = tuple[int, bool]
+#: (bytes of each marker that stand at the end, whether any text stands there at all)
+State = tuple[tuple[int, ...], bool]
 
 
 @dataclass(slots=True)
 class FreeTextMasks:
     """The masks of one grammar, shared by all its requests. A mask is ``ceil(vocabulary / 32) * 4`` bytes."""
 
-    marker: Marker
-    table: list[int] = field(default_factory=list)
+    markers: Markers
     masks: dict[State, bytes] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.table = self.marker.fallbacks()
 
 
 class FreeText:
@@ -81,10 +94,10 @@ class FreeText:
     def __init__(self, masks: FreeTextMasks) -> None:
         self._masks = masks
         self._open = True
-        self._state = masks.marker.start
+        self._state = (masks.markers.start,) * len(masks.markers.patterns)
         self._utf8_missing = 0
         self._written = False
-        self._beginning: bytes | None = b"" if masks.marker.unless else None
+        self._beginning: bytes | None = b"" if masks.markers.unless else None
         """The answer so far, while it may still be the beginning of what is no free text."""
 
     @property
@@ -100,14 +113,18 @@ class FreeText:
         """Follow what was written."""
         if self._beginning is not None:
             self._begin(b"".join(pieces))
-        pattern, table = self._masks.marker.pattern, self._masks.table
+        patterns = self._masks.markers.patterns
         for piece in pieces:
+            plain = piece.isascii() and not any(self._state) and not self._utf8_missing
+            if plain and not any(pattern.text[:1] in piece for pattern in patterns):
+                self._written |= bool(piece)
+                continue
             for byte in piece:
-                while self._state and byte != pattern[self._state]:
-                    self._state = table[self._state]
-                self._state += byte == pattern[self._state]
+                self._state = tuple(
+                    [pattern.after(state, byte) for pattern, state in zip(patterns, self._state, strict=True)]
+                )
                 self._utf8_missing = _missing(self._utf8_missing, byte)
-                if self._state == len(pattern):
+                if any(state == len(pattern.text) for pattern, state in zip(patterns, self._state, strict=True)):
                     self._open = False
                     return
             self._written |= bool(piece)
@@ -116,7 +133,7 @@ class FreeText:
         """Decide whether free text has begun."""
         assert self._beginning is not None
         self._beginning += written
-        unless, begun = self._masks.marker.unless, self._beginning.lstrip(_SPACE)
+        unless, begun = self._masks.markers.unless, self._beginning.lstrip(_SPACE)
         if begun.startswith(unless):
             self._open = False
         elif not unless.startswith(begun):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import llguidance
 
-from decoding.engine.free_text import FreeTextMasks, Marker
+from decoding.engine.free_text import FreeTextMasks, Markers
 
 #: What a compiled grammar and its lexer take beside its text: some 20 bytes for one, with automata still growing.
 BYTES_PER_CHARACTER = 20
@@ -59,8 +59,8 @@ class MatcherCache:
                 self.hits += 1
                 return entry
             self.misses += 1
-        marker = Marker.of(grammar)
-        made = CompiledGrammar(key, compile_matcher(), None if marker is None else FreeTextMasks(marker))
+        markers = Markers.of(grammar)
+        made = CompiledGrammar(key, compile_matcher(), None if markers is None else FreeTextMasks(markers))
         with self._lock:
             self._remove(key)
             self._entries[key] = made

@@ -1,4 +1,4 @@
-"""Which format a model writes: a table over its chat template."""
+"""Which format a model writes: a table over its chat template, and one over its tokenizer where it has no template."""
 
 from __future__ import annotations
 
@@ -63,6 +63,11 @@ class Detection:
     format: Format
     reason: str
 
+    @property
+    def is_a_guess(self) -> bool:
+        """The model has a form of its own that is not known here."""
+        return self.reason.startswith("warning")
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -78,6 +83,11 @@ _TABLE = (
         KIMI,
         "the chat template writes <|tool_call_begin|> and <|tool_call_argument_begin|>",
         lambda template: "<|tool_calls_section_begin|>" in template,
+    ),
+    _Row(
+        KIMI_K3,
+        "the chat template writes tags of <|open|>, <|close|> and <|sep|>",
+        lambda template: all(token in template for token in ("<|open|>", "<|close|>", "<|sep|>")),
     ),
     _Row(
         DEEPSEEK,
@@ -184,6 +194,29 @@ _TABLE = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Encoder:
+    """A family whose prompts are written by code instead of a template. ``class_name``: how vLLM's tokenizer for it
+    begins its name; ``tokens``: those of its added tokens that no other family has all of."""
+
+    format: Format
+    reason: str
+    class_name: str = ""
+    tokens: frozenset[str] = frozenset()
+
+
+_ENCODERS = (
+    _Encoder(DEEPSEEK_V32, "vLLM's tokenizer for DeepSeek V3.2 writes the prompt", class_name="DSV32"),
+    _Encoder(DEEPSEEK_V41, "vLLM's tokenizer for DeepSeek V4.1 writes the prompt", class_name="DSV41"),
+    _Encoder(DEEPSEEK_V4, "vLLM's tokenizer for DeepSeek V4 writes the prompt", class_name="DSV4"),
+    _Encoder(
+        KIMI_K3,
+        "the tokenizer has <|open|>, <|close|> and <|sep|> as tokens",
+        tokens=frozenset(["<|open|>", "<|close|>", "<|sep|>"]),
+    ),
+)
+
+
 def names() -> list[str]:
     """The formats' names."""
     return list(_FORMATS)
@@ -208,6 +241,19 @@ def explain(tokenizer: Any) -> Detection:
         if row.fits(template):
             return Detection(bind(row.format, tokenizer), row.reason)
     if not template:
+        added = {token.content for token in getattr(tokenizer, "added_tokens_decoder", {}).values()}
+        classes = [each.__name__ for each in type(tokenizer).__mro__]
+        for encoder in _ENCODERS:
+            known = bool(encoder.class_name) and any(name.startswith(encoder.class_name) for name in classes)
+            if known or (encoder.tokens and encoder.tokens <= added):
+                return Detection(bind(encoder.format, tokenizer), encoder.reason)
+        if "｜DSML｜" in added:
+            reason = (
+                "warning: the tokenizer has ｜DSML｜ as a token and no chat template, as DeepSeek V3.2 and later: "
+                "which of them it is has to be said, with --tool-format deepseek_v32, deepseek_v4 or deepseek_v41 and "
+                "with vLLM's --tokenizer-mode of the same name; tools are explained in the prompt"
+            )
+            return Detection(PROMPTED, reason)
         return Detection(PROMPTED, "the model has no chat template: tools and calls are explained in the prompt")
     if "tools" not in template:
         return Detection(PROMPTED, "the chat template knows no tools: they are explained in the prompt")

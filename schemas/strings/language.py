@@ -145,7 +145,9 @@ class Language:
 
     def raw_shortcuts(self, end: str) -> list[str]:
         """As `shortcuts`, but as `raw`, for a language whose members do not hold ``end``."""
-        return [terminal.raw(part) for part in shortcuts(self.regex, "".join(sorted(set(end), key=_in_slices)))]
+        # Without one character of it: up to the first of the one, or of the other, masks are cheap.
+        chars = sorted(set(end), key=lambda char: (_in_slices(char), end.index(char)))[:2]
+        return list(dict.fromkeys(terminal.raw(part) for char in chars for part in shortcuts(self.regex, char)))
 
 
 def _in_slices(char: str) -> int:

@@ -8,7 +8,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 
-def tokenizer(template: str) -> Any:
+def tokenizer(template: str | None) -> Any:
     """Every byte is a token, so nothing is lost in either direction."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     inner = Tokenizer(models.BPE(vocab={letter: n for n, letter in enumerate(alphabet)}, merges=[]))
@@ -136,3 +136,17 @@ GEMMA = """{% if tools %}<|tools|>{{ tools | tojson }}<|end|>{% endif %}{% for m
 {% for key, value in c.function.arguments.items() %}{{ ',' if not loop.first }}{{ key }}:\
 {{ '<|"|>' + value + '<|"|>' if value is string else value | tojson }}{% endfor %}{{ '}' }}<tool_call|>{% endfor %}\
 <|end|>{% endfor %}"""
+
+# Sections in tags, arguments with their types; no call in the text: like Kimi K3's encoder.
+KIMI_K3 = """{% macro tag(text) %}{{ '<|open|>' + text + '<|sep|>' }}{% endmacro %}\
+{% macro end(text) %}{{ '<|close|>' + text + '<|sep|>' }}{% endmacro %}\
+{% if tools %}{{ tag('message role="system"') }}{{ tools | tojson }}{{ end('message') }}<|end_of_msg|>{% endif %}\
+{% for m in messages %}{{ tag('message role="' + m.role + '"') }}{% if m.role == 'assistant' %}{{ tag('response') }}\
+{{ m.content }}{{ end('response') }}{% if m.tool_calls %}{{ tag('tools') }}{% for c in m.tool_calls %}\
+{{ tag('call tool="' + c.function.name + '" index="' + loop.index | string + '"') }}\
+{% for key, value in c.function.arguments.items() %}\
+{{ tag('argument key="' + key + '" type="' + ('string' if value is string else 'number') + '"') }}{{ value }}\
+{{ end('argument') }}{% endfor %}{{ end('call') }}{% endfor %}{{ end('tools') }}{% endif %}{% else %}{{ m.content }}\
+{% endif %}{{ end('message') }}<|end_of_msg|>{% endfor %}\
+{% if add_generation_prompt %}{{ tag('message role="assistant"') }}{{ tag('think' if thinking else 'response') }}\
+{% endif %}"""

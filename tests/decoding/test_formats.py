@@ -58,6 +58,7 @@ def test_names_and_get() -> None:
             "functiongemma",
             "function_call",
         ),
+        ("{{ tools }} {{ '<|open|>' + t + '<|sep|>' }} {{ '<|close|>' + t }}", "kimi_k3", "<|open|>"),
         ("{{ tools }} [func_name1(params_name1=params_value1)]", "llama_pythonic", "Python"),
     ],
 )
@@ -65,6 +66,28 @@ def test_detect(template: object, name: str, word: str) -> None:
     assert detect(tokenizer(template)).name == name
     assert word in explain(tokenizer(template)).reason
     assert "\n" not in explain(tokenizer(template)).reason
+
+
+def test_families_without_a_template() -> None:
+    """By the tokenizer's class (vLLM's for DeepSeek) or its added tokens."""
+    added = {
+        n: SimpleNamespace(content=mark, special=True) for n, mark in enumerate(("<|open|>", "<|close|>", "<|sep|>"))
+    }
+    found = explain(SimpleNamespace(chat_template=None, added_tokens_decoder=added))
+    assert found.format.name == "kimi_k3"
+    assert "<|open|>" in found.reason
+    assert dict(found.format.special) == {"<|open|>": 0, "<|close|>": 1, "<|sep|>": 2}
+    for class_name, name in (("DSV32X", "deepseek_v32"), ("DSV4X", "deepseek_v4"), ("DSV41X", "deepseek_v41")):
+        cached = type("Cached", (type(class_name, (), {"chat_template": None}),), {})
+        assert explain(cached()).format.name == name
+    unsure = explain(
+        SimpleNamespace(chat_template=None, added_tokens_decoder={3: SimpleNamespace(content="｜DSML｜", special=True)})
+    )
+    assert unsure.format.name == "prompted"
+    assert "warning" in unsure.reason
+    assert unsure.is_a_guess
+    assert not found.is_a_guess
+    assert "--tool-format deepseek_v32" in unsure.reason
 
 
 def test_a_call_is_written_to_the_letter() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import llguidance
 import pytest
 
-from decoding import Event, Finished, Reader, Reasoning, Text, tool_grammar
+from decoding import AnswerReader, Event, Finished, Reader, Reasoning, Text, tool_grammar
 from decoding.formats import get
 from tests.decoding.support import TOOLS, call, merged, read
 
@@ -73,7 +73,7 @@ def test_reading(name: str) -> None:
 def test_the_reader_that_a_format_needs() -> None:
     assert type(Reader("harmony", TOOLS)) is type(Reader(HARMONY, TOOLS))
     assert type(Reader("harmony", TOOLS)) is not type(Reader("hermes", TOOLS))
-    assert isinstance(Reader("harmony", TOOLS), Reader)
+    assert isinstance(Reader("harmony", TOOLS), AnswerReader)
 
 
 def test_a_cut_header_is_no_text() -> None:

@@ -45,9 +45,11 @@ def test_random_answers(bench: Bench, name: str) -> None:
     found = bench.tally(name)
     assert found.faults == []
     assert found.answers == 50
-    assert found.calls > 20
-    assert found.cut < 30  # a model that says nothing on purpose seldom comes to an end in the wordier formats
-    assert found.reasoned > 3 or get(name).reasoning is None
+    # A model that says nothing on purpose seldom comes to an end in the wordier formats: of 2,000 answers in DeepSeek's
+    # later ones 40 % were cut, and there was one call in two answers.
+    assert found.calls > 10
+    assert found.cut < 35
+    assert found.reasoned > 1 or get(name).reasoning is None
 
 
 def test_what_the_grammar_engine_takes_for_a_special_token(bench: Bench) -> None:

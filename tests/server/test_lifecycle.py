@@ -75,6 +75,7 @@ class Serve:
             return " ready: " in self.log or self.process.poll() is not None
 
         self.wait_for(ready_or_gone, START_LIMIT, "ready")
+        assert " format prompted: the chat template knows no tools" in self.log, "why this format"
         match = re.search(r" ready: (http://\S+)/v1 {2}model \S+ {2}format \w+ {2}in \d+ s", self.log)
         assert match, self.log
         self.remember()

@@ -11,22 +11,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decoding import tool_grammar
-from decoding.engine.free_text import FreeText, FreeTextMasks, Marker, declare_free_text
+from decoding.engine.free_text import FreeText, FreeTextMasks, Markers, Pattern, declare_free_text
 from decoding.formats import get
 from tests.decoding.engine.support import ByteTokenizer, tokenizer
 
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 #: The last one's marker is a special token: any that the answers below do not hold.
-FORMATS = {name: get(name) for name in ("hermes", "prompted")} | {
-    "special": replace(get("hermes"), special=(("<tool_call>", ByteTokenizer.eos_token_id),))
+FORMATS = {name: get(name) for name in ("hermes", "prompted", "qwen_xml", "granite")} | {
+    "special": replace(get("hermes"), special=(("<tool_call>", ByteTokenizer.eos_token_id),)),
+    "special_xml": replace(get("qwen_xml"), special=(("<tool_call>", ByteTokenizer.eos_token_id),)),
 }
 SHAPES = [
     (fmt, choice, parallel, reasoning)
-    for fmt, reasoning in (("hermes", "none"), ("hermes", "optional"), ("prompted", "none"), ("special", "none"))
+    for fmt, reasoning in (
+        ("hermes", "none"),
+        ("hermes", "optional"),
+        ("prompted", "none"),
+        ("special", "none"),
+        ("qwen_xml", "none"),
+        ("special_xml", "optional"),
+        ("granite", "none"),
+    )
     for choice, parallel in (("auto", True), ("auto", False), ("none", True))
 ]
 GRAMMARS = {shape: tool_grammar(TOOLS, *shape[1:3], FORMATS[shape[0]], shape[3]).cfg.definition for shape in SHAPES}
-MASKS = {shape: FreeTextMasks(marker) for shape, text in GRAMMARS.items() if (marker := Marker.of(text)) is not None}
+MASKS = {shape: FreeTextMasks(marker) for shape, text in GRAMMARS.items() if (marker := Markers.of(text)) is not None}
 MATCHERS = {
     shape: llguidance.LLMatcher(tokenizer(), llguidance.grammar_from("grammar", text), log_level=0)
     for shape, text in GRAMMARS.items()
@@ -37,6 +46,8 @@ PIECES = st.sampled_from(
         b"<think>",
         b"<thi",
         b"</think>",
+        b"<function",
+        b"<|tool_call|>",
         b"a",
         b" ",
         b"<",
@@ -53,9 +64,9 @@ PIECES = st.sampled_from(
 def test_every_such_grammar_says_so() -> None:
     assert set(MASKS) == set(SHAPES)
     required = tool_grammar(TOOLS, "required", True, "hermes").cfg.definition
-    assert Marker.of(required) is None
-    assert Marker.of(tool_grammar(TOOLS, "auto", True, "hermes", "open").cfg.definition) is None
-    assert Marker.of(tool_grammar(TOOLS, "auto", True, "granite").cfg.definition) is None, "two markers"
+    assert Markers.of(required) is None
+    assert Markers.of(tool_grammar(TOOLS, "auto", True, "hermes", "open").cfg.definition) is None
+    assert Markers.of(tool_grammar(TOOLS, "auto", True, "cohere").cfg.definition) is None, "text in marks"
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -79,7 +90,7 @@ def test_kept_masks_are_the_computed_ones(shape: tuple[str, str, bool, str], pie
 
 
 def test_masks_are_kept_at_all() -> None:
-    masks = FreeTextMasks(Marker(b"<tool_call>", 0))
+    masks = FreeTextMasks(Markers((Pattern.of(b"<tool_call>"),), 0))
     computed = llguidance.torch.allocate_token_bitmask(1, 64)
     kept = FreeText(masks)
     kept.write([b"hello"])
@@ -99,6 +110,7 @@ def test_masks_are_kept_at_all() -> None:
         (False, b"<<tool_call>", True),
         (False, b"<tool_<tool_call>", True),
         (False, b"<tool_call", False),
+        (False, b"<tool_[F", True),
         (True, b"<tool_call>", True),
         (True, b"a <tool_call>", False),
         (True, b"a\n<tool_call>", True),
@@ -106,7 +118,7 @@ def test_masks_are_kept_at_all() -> None:
     ],
 )
 def test_the_marker_ends_free_text(at_line_start: bool, text: bytes, left: bool) -> None:
-    marker = Marker.of(declare_free_text("start: x\n", "<tool_call>", at_line_start=at_line_start))
+    marker = Markers.of(declare_free_text("start: x\n", ["<tool_call>", "[F"], at_line_start=at_line_start))
     assert marker is not None
     written = FreeText(FreeTextMasks(marker))
     written.write([text[:3], text[3:]])
@@ -125,7 +137,7 @@ def test_the_marker_ends_free_text(at_line_start: bool, text: bytes, left: bool)
     ],
 )
 def test_free_text_that_may_turn_out_to_be_reasoning(text: bytes, left: bool, kept: bool) -> None:
-    marker = Marker.of(declare_free_text("start: x\n", "<tool_call>", at_line_start=False, unless="<think>"))
+    marker = Markers.of(declare_free_text("start: x\n", ["<tool_call>", "[F"], at_line_start=False, unless="<think>"))
     assert marker is not None
     masks = FreeTextMasks(marker)
     computed = llguidance.torch.allocate_token_bitmask(1, 64)
@@ -139,5 +151,5 @@ def test_free_text_that_may_turn_out_to_be_reasoning(text: bytes, left: bool, ke
 
 
 def test_a_marker_with_quotes_and_newlines() -> None:
-    marker = Marker.of(declare_free_text("start: x\n", '"\\\n<é', at_line_start=False))
-    assert marker == Marker('"\\\n<é'.encode(), 0)
+    marker = Markers.of(declare_free_text("start: x\n", ['"\\\n<é', "b"], at_line_start=False))
+    assert marker == Markers((Pattern.of('"\\\n<é'.encode()), Pattern.of(b"b")), 0)
