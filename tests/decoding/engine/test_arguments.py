@@ -12,6 +12,7 @@ pytest.importorskip("vllm.v1.worker.cpu_worker", reason="needs vLLM's CPU build"
 
 from decoding.engine.arguments import EngineArgumentError, _obstacle, engine_config
 from decoding.engine.counters import CoreCounters, attach, take
+from decoding.engine.norms import PROVIDER
 from decoding.engine.scheduler import scheduler_path
 from server.embedded import default_cache_dir, prepare
 
@@ -30,6 +31,20 @@ def test_defaults_for_cpus_and_what_the_guarantee_stands_on(model: Path) -> None
     assert config.parallel_config.worker_cls == "decoding.engine.worker.StrictcallCPUWorker"
     assert config.scheduler_config.scheduler_cls == "decoding.engine.scheduler.ForcedTokenScheduler"
     assert config.structured_outputs_config.backend == "guidance"
+    assert config.parallel_config.distributed_executor_backend == "uni"
+    assert config.kernel_config.ir_op_priority.rms_norm == [PROVIDER, "native"]
+    assert config.kernel_config.ir_op_priority.fused_add_rms_norm == [PROVIDER, "native"]
+
+
+@pytest.mark.parametrize("extra", [["--distributed-executor-backend", "mp"], ["--distributed_executor_backend=mp"]])
+def test_a_worker_process_can_be_had(model: Path, extra: list[str]) -> None:
+    assert engine_config(str(model), ["m"], extra=extra).parallel_config.distributed_executor_backend == "mp"
+
+
+def test_other_norms_can_be_had(model: Path) -> None:
+    extra = ["--ir-op-priority", '{"rms_norm": ["native"], "fused_add_rms_norm": ["vllm_c"]}']
+    order = engine_config(str(model), ["m"], extra=extra).kernel_config.ir_op_priority
+    assert order.fused_add_rms_norm[0] == "vllm_c"
 
 
 def test_the_user_s_options_stand_over_the_defaults(model: Path) -> None:

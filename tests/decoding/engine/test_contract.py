@@ -13,7 +13,9 @@ pytest.importorskip("vllm.v1.worker.cpu_worker", reason="needs vLLM's CPU build"
 
 import llguidance
 import torch
+from vllm import ir
 from vllm.config import ParallelConfig, SchedulerConfig, StructuredOutputsConfig, VllmConfig
+from vllm.config.kernel import IrOpPriorityConfig
 from vllm.sampling_params import SamplingParams
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.output import CachedRequestData, SchedulerOutput
@@ -23,6 +25,8 @@ from vllm.v1.engine.core import EngineCore
 from vllm.v1.engine.core_client import BackgroundResources
 from vllm.v1.engine.output_processor import OutputProcessor, RequestOutputCollector, RequestState
 from vllm.v1.engine.utils import CoreEngineProcManager
+from vllm.v1.executor.abstract import Executor
+from vllm.v1.executor.uniproc_executor import UniProcExecutor
 from vllm.v1.metrics.loggers import StatLoggerBase
 from vllm.v1.metrics.stats import SchedulerStats
 from vllm.v1.request import Request, RequestStatus
@@ -215,3 +219,20 @@ def test_llguidance() -> None:
     ):
         assert hasattr(llguidance.LLMatcher, name), name
     assert hasattr(llguidance.LLTokenizer, "with_slices")
+
+
+def test_the_executor_that_needs_no_worker_process_is_named_as_the_engine_arguments_do() -> None:
+    config = VllmConfig()
+    config.parallel_config.distributed_executor_backend = "uni"
+    assert Executor.get_class(config) is UniProcExecutor
+
+
+def test_kernels_of_others_can_be_registered_and_preferred() -> None:
+    for operator in (ir.ops.rms_norm, ir.ops.fused_add_rms_norm):
+        assert list(inspect.signature(operator.register_impl).parameters) == [
+            "provider",
+            "supported",
+            "supports_args",
+            "inplace",
+        ]
+    assert {"rms_norm", "fused_add_rms_norm"} <= {f.name for f in dataclasses.fields(IrOpPriorityConfig)}
