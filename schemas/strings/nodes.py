@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from schemas.strings.charset import CharSet
 
 MAX_SIZE = 1 << 40
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What every node knows of its language. ``longest`` is ``None`` where there is no bound."""
 
     key: bytes
@@ -26,7 +26,10 @@ class Facts:
     """Nodes when written as a tree, at most MAX_SIZE."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# Nodes are never changed. They are not declared frozen, because it takes four times as long to make one that is.
+
+
+@dataclass(slots=True, eq=False)
 class Regex:
     facts: Facts
 
@@ -37,24 +40,24 @@ class Regex:
         return hash(self.facts.key)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Nothing(Regex):
     """No string at all."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Empty(Regex):
     """The empty string."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Chars(Regex):
     """One character of a set."""
 
     set: CharSet
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Concat(Regex):
     """``head`` then ``tail``; ``head`` is itself no concatenation."""
 
@@ -62,22 +65,22 @@ class Concat(Regex):
     tail: Regex
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Union(Regex):
     parts: tuple[Regex, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Intersection(Regex):
     parts: tuple[Regex, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Complement(Regex):
     inner: Regex
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Variable(Regex):
     """The unknown of an equation, while it is being solved (`schemas.strings.loops`): in no finished language."""
 
@@ -85,7 +88,7 @@ class Variable(Regex):
     """Its derivatives, filled in once the equation is written down."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Repeat(Regex):
     """``low`` to ``high`` times ``inner``; ``high`` is ``None`` for no bound."""
 

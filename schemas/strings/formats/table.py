@@ -27,6 +27,8 @@ _WHOLE = {
     "json-pointer": uris.JSON_POINTER,
     "relative-json-pointer": uris.RELATIVE_JSON_POINTER,
 }
+NAMES = (*_WHOLE, "hostname", "email")
+"""Every format of which the language is known."""
 MAX_HOSTNAME = 253
 MAX_LOCAL_PART = 64
 
