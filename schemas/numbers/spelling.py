@@ -66,7 +66,9 @@ def parts(regions: tuple[Region, ...], *, plain: bool) -> list[Part]:
     for region in regions:
         for sign, side in _sides(region):
             if side.point is not None:
-                points.setdefault(sign, []).append(side.point)
+                # Zero, cut off from a region that may be of all numbers but multiples.
+                if any(term.contains(side.point) for term in side.terms):
+                    points.setdefault(sign, []).append(side.point)
                 continue
             for part in _unsigned(side, plain):
                 signs.setdefault(part, set()).add(sign)

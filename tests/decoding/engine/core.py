@@ -38,6 +38,8 @@ class Core:
         from decoding.engine.arguments import engine_config
 
         extra = ["--block-size=32", "--num-gpu-blocks-override=40", "--max-num-batched-tokens=64", "--max-num-seqs=16"]
+        # In bfloat16 two tokens can be so near that one wide step and two narrow ones, rounded otherwise, differ.
+        extra += ["--dtype=float32"]
         config = engine_config(model, ["model"], max_model_len=512, jump_forward="on", extra=extra)
         engine = LLMEngine.from_vllm_config(config)
         return cls(engine, engine.engine_core.engine_core.scheduler, engine.get_tokenizer())

@@ -44,6 +44,17 @@ def test_what_is_spelled_is_valid_in_every_reading(case: Case, found: list[str])
             assert jsonschema_rs.is_valid(schema, value), text
 
 
+@pytest.mark.parametrize(("low", "high"), [(None, 0), (0, None), (None, None), (0, 0), (-3, 3)])
+@pytest.mark.parametrize("step", [1, 7, Fraction(1, 4)])
+def test_zero_at_the_edge_of_numbers_that_are_no_multiples(low: int | None, high: int | None, step: Any) -> None:
+    """Zero is a multiple of everything, with either sign, and stays out where a stretch of the line ends at it."""
+    numbers = ~(NumberSet.multiples(step) & interval(low, high))
+    for text in ("0", "-0", "0.0", "-0.0"):
+        assert not takes(numbers, text), text
+    for text in ("0.3", "-0.3"):
+        assert takes(numbers, text), text
+
+
 @given(cases, st.one_of(st.floats(-1e15, 1e15), st.integers(-(10**15), 10**15), st.floats(-2, 2), st.integers(-9, 9)))
 @unhurried
 def test_what_json_writers_print_for_a_member_is_taken(case: Case, value: int | float) -> None:
