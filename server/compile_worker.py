@@ -30,11 +30,12 @@ def main() -> None:
     jobs, results = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a stray print must not break the protocol
 
-    import schemas  # noqa: F401  # before the limit, and before the first job
+    from schemas.resident import settle, warm_up  # before the limit, and before the first job
 
     limit = megabytes * 1024 * 1024
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    warm_up()
     write(results, b"")  # ready
     while (job := read(jobs)) is not None:
         # No handler: the signal ends the process even inside native code, and even when the parent is gone.
@@ -42,6 +43,7 @@ def main() -> None:
         result = _result(*pickle.loads(job))
         signal.setitimer(signal.ITIMER_PROF, 0)
         write(results, result)
+        settle()
 
 
 def _result(function: str, arguments: tuple[Any, ...]) -> bytes:
