@@ -17,7 +17,7 @@ from schemas.errors import SchemaError
 from schemas.goals import GoalId, Goals, Mode
 from schemas.lengths import Lengths
 from schemas.limits import Limits
-from schemas.lowering import Lowering
+from schemas.lowering import MAX_DEPTH, Lowering, Text
 from schemas.spelling import JSON, Members, Spelling
 
 DEFAULT_LIMITS = Limits()
@@ -117,10 +117,18 @@ def _lowered(lengths: Lengths, root: GoalId, spelling: Spelling) -> tuple[Loweri
     for plainly in (False, True):
         lowering = Lowering(lengths, plainly=plainly, spelling=spelling)
         grammar = lowering.run(root)
-        error = None if lowering.text.is_small else engine_error(grammar)
+        error = _engine_error(lowering.text, grammar)
         if error is None:
             return lowering, grammar
     raise SchemaError("", "", f"over a limit of the grammar engine: {error}")
+
+
+def _engine_error(text: Text, grammar: str) -> str | None:
+    if text.is_deep:
+        return f"rules within each other more than {MAX_DEPTH} deep (references, or prefixItems, in long chains)"
+    if text.is_small or (text.has_few_symbols and engine_error(text.terminals_alone()) is None):
+        return None
+    return engine_error(grammar)
 
 
 __all__ = ["DEFAULT_LIMITS", "Residue", "Undeclared", "compile_schema"]

@@ -11,9 +11,10 @@ from schemas.sample import byte_tokenizer, grammar_of
 MAX_SYMBOLS = 60_000
 """llguidance numbers the symbols of a grammar with 16 bits, and panics where those are used up."""
 
-LIMITS = llguidance.LLParserLimits(max_lexer_states=2_000_000, step_lexer_fuel=1_000_000)
+LIMITS = llguidance.LLParserLimits(max_lexer_states=2_000_000, step_lexer_fuel=1_000_000, max_items_in_row=20_000)
 """Counted strings (``maxLength``) take about 15 lexer states per token; llguidance's default of 250,000 ends an answer
-in the middle. Fuel is what one step may cost: a million is about 70 ms."""
+in the middle. Fuel is what one step may cost: a million is about 70 ms.
+An object of 2,000 properties has as many items in a row, which is where the default ends."""
 
 SLICES = (
     r"[a-z]{1,8}",

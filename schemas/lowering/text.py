@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -12,9 +13,12 @@ Condition: TypeAlias = str | bool
 """An expression behind ``%if``, or what it always is."""
 
 _ANY = StringSet.ALL.terminal()
+_NAME = re.compile(r"[a-z]+[0-9]+")
+MAX_DEPTH = 1_000
+"""Rules within rules. llguidance reads them recursively, and overflows its stack at some 3,000: the process ends."""
 SMALL = 250_000
-SMALL_PLAIN, PLAIN_TOGETHER = 8_000, 60_000
-SMALL_MIXED, MIXED_TOGETHER = 2_100, 20_000
+SMALL_PLAIN, PLAIN_TOGETHER = 60_000, 70_000
+SMALL_MIXED, MIXED_TOGETHER = 6_000, 20_000
 """Characters: of the grammar, of one plain terminal and of all, of one terminal with ``&`` or ``~`` and of all of them.
 
 A grammar within these needs at most a tenth of the fuel that llguidance gives its lexer by default, over all of
@@ -31,6 +35,7 @@ class Text:
     _rules: dict[str, str] = field(default_factory=dict)
     _choices: dict[tuple[str, ...], str] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
+    _start: str = ""
 
     def name(self, prefix: str) -> str:
         number = self._counts.get(prefix, 0)
@@ -76,7 +81,7 @@ class Text:
     @property
     def is_small(self) -> bool:
         """Whether the engine is sure to take it: few symbols, and no terminals that its lexer could find too hard."""
-        if self.size >= SMALL:
+        if not self.has_few_symbols:
             return False
         plain, mixed = [0], [0]
         for expression in self._terminals:
@@ -90,7 +95,36 @@ class Text:
             and sum(mixed) < MIXED_TOGETHER
         )
 
+    @property
+    def has_few_symbols(self) -> bool:
+        """Whether the engine can refuse nothing of it but its terminals."""
+        return self.size < SMALL
+
+    @property
+    def is_deep(self) -> bool:
+        """Whether a reader of the rendered text that goes from rule to rule goes more than ``MAX_DEPTH`` deep."""
+        if len(self._rules) <= MAX_DEPTH:
+            return False
+        seen: set[str] = set()
+        path = [iter(_NAME.findall(self._start))]
+        while path:
+            name = next(path[-1], None)
+            if name is None:
+                path.pop()
+            elif name not in seen and name in self._rules:
+                seen.add(name)
+                path.append(iter(_NAME.findall(self._rules[name])))
+                if len(path) > MAX_DEPTH:
+                    return True
+        return False
+
+    def terminals_alone(self) -> str:
+        """A grammar of any one terminal: all the work of its lexer, and hardly any of its parser."""
+        names = " | ".join(self._terminals.values())
+        return "\n".join([f"start: {names}", *(f"{name}: {text}" for text, name in self._terminals.items()), ""])
+
     def render(self, start: str) -> str:
+        self._start = start
         lines = [f"start: {start}", *self._rules.values()]
         lines.extend(f"{name}: {expression}" for expression, name in self._terminals.items())
         return "\n".join(lines) + "\n"

@@ -11,8 +11,9 @@ import random
 from functools import lru_cache
 
 from schemas.errors import TooComplex
-from schemas.strings.derivative import matches, transitions
+from schemas.strings.derivative import transitions
 from schemas.strings.lengths import may_hold_length
+from schemas.strings.membership import matches
 from schemas.strings.nodes import Chars, Concat, Empty, Intersection, Nothing, Regex, Repeat, Union, pieces
 from schemas.strings.regex import is_length
 

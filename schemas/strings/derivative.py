@@ -14,7 +14,7 @@ from typing import TypeAlias
 from schemas.strings.charset import ANY, NOTHING, CharSet, from_ranges
 from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Chars, Complement, Concat, Intersection, Nothing, Regex, Repeat, Union, Variable
-from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, repeat, union
+from schemas.strings.regex import ALL, EMPTY, complement, concat, repeat, union
 
 Edges: TypeAlias = tuple[tuple[CharSet, Regex], ...]
 """Disjoint character sets with their derivative; a character in none of them leads to the empty language."""
@@ -95,23 +95,3 @@ def overlay(layers: Sequence[Edges], combine: Callable[[Sequence[Regex]], Regex]
         else:
             del active[index]
     return _joined([(from_ranges(ranges), combine([targets[i] for i in key])) for key, ranges in found.items()])
-
-
-@lru_cache(maxsize=1 << 16)
-def derivative(node: Regex, char: str) -> Regex:
-    """What may follow ``char`` in the language of ``node``."""
-    for set_, target in transitions(node):
-        if char in set_:
-            return target
-    return NONE
-
-
-def matches(node: Regex, text: str) -> bool:
-    """Whether ``text`` is in the language. A text with a lone surrogate is in none."""
-    for char in text:
-        node = derivative(node, char)
-        if isinstance(node, Nothing):
-            return False
-        if node == ALL:
-            return not any("\ud800" <= c <= "\udfff" for c in text)
-    return node.facts.nullable

@@ -10,10 +10,10 @@ from typing import ClassVar
 
 from schemas.strings import automaton, terminal
 from schemas.strings.assertions import language
-from schemas.strings.derivative import matches
 from schemas.strings.ecma import parse
 from schemas.strings.formats import named, named_perhaps
 from schemas.strings.intersections import intersection
+from schemas.strings.membership import matches
 from schemas.strings.nodes import Regex
 from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, is_length, length, letter, union
 from schemas.strings.relaxation import affordable

@@ -18,9 +18,10 @@ from functools import lru_cache
 from schemas.errors import TooComplex
 from schemas.strings.automaton import shortest
 from schemas.strings.charset import ANY, CharSet, from_ranges, of
-from schemas.strings.derivative import matches, transitions
+from schemas.strings.derivative import transitions
 from schemas.strings.formats.easy import easy_parts
 from schemas.strings.intersections import intersection
+from schemas.strings.membership import matches
 from schemas.strings.nodes import Chars, Complement, Concat, Empty, Intersection, Nothing, Regex, Repeat, Union, pieces
 from schemas.strings.regex import EMPTY, chars, concat, is_length, letter, repeat
 

@@ -13,10 +13,10 @@ from schemas.errors import TooComplex
 from schemas.sample import byte_tokenizer, grammar_of
 from schemas.strings import Language
 from schemas.strings.automaton import is_empty, sample
-from schemas.strings.derivative import matches
 from schemas.strings.formats import named
 from schemas.strings.formats.easy import SIZES, easy_parts, without_length
 from schemas.strings.intersections import intersection
+from schemas.strings.membership import matches
 from schemas.strings.nodes import Regex
 from schemas.strings.pattern import PatternError
 from schemas.strings.regex import ALL, complement, length
