@@ -25,12 +25,21 @@ def check_size(schema: Any, limits: Limits) -> None:
         if depth > limits.nesting:
             raise SchemaError(_pointer(trail)[:200], "", f"nested too deep: over the limit nesting = {limits.nesting}")
         total += 2 + len(value)
+        if isinstance(value, dict):
+            total += 3 * len(value)
+            for key in value:
+                if not isinstance(key, str):
+                    raise SchemaError(_pointer(trail), "", f"{key!r} is not a string, so it cannot be a member's name")
+                total += len(key)
         for key, child in value.items() if isinstance(value, dict) else enumerate(value):
-            if isinstance(key, str):
-                total += len(key) + 3
-            elif isinstance(value, dict):
-                raise SchemaError(_pointer(trail), "", f"{key!r} is not a string, so it cannot be a member's name")
-            if isinstance(child, dict | list):
+            kind = type(child)
+            if kind is str:
+                total += len(child) + 2
+            elif kind is dict or kind is list:
+                pending.append((child, depth + 1, (trail, key)))
+            elif kind is bool or child is None:
+                total += 4
+            elif isinstance(child, dict | list):
                 pending.append((child, depth + 1, (trail, key)))
             elif isinstance(child, str):
                 total += len(child) + 2
