@@ -6,7 +6,7 @@ import asyncio
 import math
 import re
 import signal
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,8 +23,8 @@ from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
 from decoding.engine.arguments import EngineArgumentError, JumpForward, engine_config
 from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCounters
 from decoding.engine.grammar_backend import is_panic
-from decoding.engine.outputs import Delta, deltas, use_deltas
-from server.engine_client import EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
+from decoding.engine.outputs import listen, use_deltas
+from server.engine_client import Deliver, EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 from server.threads import in_thread
 
 #: JSON has no infinity; OpenAI writes this for a token that cannot come.
@@ -141,8 +141,14 @@ class VllmEngine:
         return len(self._running)
 
     async def generate(
-        self, prompt_token_ids: Sequence[int], sampling: Sampling, *, grammar: str | None, request_id: str
-    ) -> AsyncIterator[EngineDelta]:
+        self,
+        prompt_token_ids: Sequence[int],
+        sampling: Sampling,
+        *,
+        grammar: str | None,
+        request_id: str,
+        deliver: Deliver,
+    ) -> None:
         """See EngineClient. ``max_tokens`` is cut to what the context leaves.
 
         Raises EngineDeadError, EngineRequestError; a prompt that is empty, holds unknown tokens or fills the context
@@ -151,19 +157,11 @@ class VllmEngine:
         if self._closing:
             raise EngineDeadError("the server is shutting down")
         params = self._sampling_params(prompt_token_ids, sampling, grammar)
-        outputs = deltas(self._llm, TokensPrompt(prompt_token_ids=list(prompt_token_ids)), params, request_id)
+        listener = _Listener(self, deliver, len(prompt_token_ids), sampling.logprobs)
         self._running.add(request_id)
-        length = len(prompt_token_ids)
-        finished = False
         try:
-            async for output in outputs:
-                if isinstance(output, Delta):
-                    finished = output.reason is not None
-                    reason = self._finish_reason(output.reason) if finished else None
-                    yield EngineDelta(output.text, output.token_ids, (), reason, length, output.cached_tokens)
-                else:
-                    finished = output.finished
-                    yield self._delta(output, sampling.logprobs)
+            prompt = TokensPrompt(prompt_token_ids=list(prompt_token_ids))
+            await listen(self._llm, prompt, params, request_id, listener)
         except (EngineDeadError, EngineRequestError):
             raise
         except VllmEngineDeadError as error:
@@ -176,7 +174,7 @@ class VllmEngine:
             raise
         finally:
             self._running.discard(request_id)
-            if not finished:
+            if not listener.finished:
                 self._abort(request_id)
 
     async def check_health(self) -> None:
@@ -215,8 +213,10 @@ class VllmEngine:
 
     async def _warm_up(self) -> None:
         prompt = self.tokenizer.encode("Hello", add_special_tokens=False) or [0]
-        async for _ in self.generate(prompt, Sampling(max_tokens=1), grammar=_WARM_UP_GRAMMAR, request_id="warm-up"):
-            pass
+        sampling = Sampling(max_tokens=1)
+        await self.generate(
+            prompt, sampling, grammar=_WARM_UP_GRAMMAR, request_id="warm-up", deliver=lambda delta: True
+        )
 
     def _abort(self, request_id: str) -> None:
         """Abort in the engine, whatever happens to the task that gave up the generation.
@@ -266,25 +266,17 @@ class VllmEngine:
         except (VLLMClientError, ValueError, TypeError) as error:
             raise EngineRequestError(first_line(error)) from error
 
-    def _delta(self, output: RequestOutput, logprobs: int | None) -> EngineDelta:
+    def delta(self, output: RequestOutput, logprobs: int | None) -> EngineDelta:
+        """What vLLM made of a request with log probabilities. Raises as ``finish_reason``."""
         choice = output.outputs[0]
         return EngineDelta(
             text=choice.text,
             token_ids=choice.token_ids,
             logprobs=() if logprobs is None else self._logprobs(choice, logprobs),
-            finish_reason=self._finish_reason(choice.finish_reason),
+            finish_reason=None if choice.finish_reason is None else _finish_reason(choice.finish_reason),
             prompt_tokens=len(output.prompt_token_ids or ()),
             cached_tokens=output.num_cached_tokens or 0,
         )
-
-    def _finish_reason(self, reason: str | None) -> Literal["stop", "length"] | None:
-        if reason is None or reason == "stop":
-            return reason  # type: ignore[return-value]
-        if reason == "length":
-            return "length"
-        if reason == "abort":
-            raise EngineDeadError("the server is shutting down")
-        raise EngineRequestError("the engine could not continue this answer (its grammar failed)")
 
     def _logprobs(self, choice: CompletionOutput, alternatives: int) -> tuple[TokenLogprob, ...]:
         """One entry per token that is part of the text: the token that ended the answer is not."""
@@ -314,6 +306,37 @@ class VllmEngine:
     def _ll_tokenizer(self) -> llguidance.LLTokenizer:
         """The grammar engine's view of the vocabulary: it knows each token's bytes."""
         return llguidance.hf.from_tokenizer(self.tokenizer, max(self._vocab_size, len(self.tokenizer)))
+
+
+class _Listener:
+    """Turns one request's progress into deltas. ``finished``: the engine itself has ended it."""
+
+    def __init__(self, engine: VllmEngine, deliver: Deliver, prompt_tokens: int, logprobs: int | None) -> None:
+        self.finished = False
+        self._engine = engine
+        self._deliver = deliver
+        self._prompt_tokens = prompt_tokens
+        self._logprobs = logprobs
+
+    def on_delta(self, text: str, token_ids: list[int], reason: str | None, cached_tokens: int) -> bool:
+        if reason is None:
+            return self._deliver(EngineDelta(text, token_ids, (), None, self._prompt_tokens, cached_tokens))
+        self.finished = True
+        end = _finish_reason(reason)
+        return self._deliver(EngineDelta(text, token_ids, (), end, self._prompt_tokens, cached_tokens))
+
+    def on_output(self, output: RequestOutput) -> bool:
+        self.finished = output.finished
+        return self._deliver(self._engine.delta(output, self._logprobs))
+
+
+def _finish_reason(reason: str) -> Literal["stop", "length"]:
+    """Raises EngineDeadError, EngineRequestError for an end that is none."""
+    if reason == "stop" or reason == "length":
+        return reason  # type: ignore[return-value]
+    if reason == "abort":
+        raise EngineDeadError("the server is shutting down")
+    raise EngineRequestError("the engine could not continue this answer (its grammar failed)")
 
 
 def first_line(error: BaseException) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class TokenLogprob:
     """The token's bytes, where they are not those of ``token``: a part of a character."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for every token, and would take three times as long to make
 class EngineDelta:
     """What arrived for one choice since the last delta. ``text`` holds whole characters only."""
 
@@ -54,6 +54,10 @@ class EngineDelta:
     finish_reason: Literal["stop", "length"] | None = None
     prompt_tokens: int = 0
     cached_tokens: int = 0
+
+
+Deliver: TypeAlias = Callable[[EngineDelta], bool]
+"""Takes one delta at once, in the event loop but in nobody's task, and says whether more is wanted. Raises nothing."""
 
 
 class EngineDeadError(RuntimeError):
@@ -79,13 +83,20 @@ class EngineClient(Protocol):
     def tokenizer(self) -> Any:
         """The Hugging Face tokenizer, with the chat template that is in force."""
 
-    def generate(
-        self, prompt_token_ids: Sequence[int], sampling: Sampling, *, grammar: str | None, request_id: str
-    ) -> AsyncIterator[EngineDelta]:
-        """Generate one choice. Closing the iterator early aborts the generation in the engine within a step.
+    async def generate(
+        self,
+        prompt_token_ids: Sequence[int],
+        sampling: Sampling,
+        *,
+        grammar: str | None,
+        request_id: str,
+        deliver: Deliver,
+    ) -> None:
+        """Generate one choice and give each delta to ``deliver`` as it arrives; return after the last.
 
-        Special tokens other than end-of-sequence are part of ``text`` when ``grammar`` is given or the format wants
-        them. Raises EngineDeadError, EngineRequestError.
+        Cancelling this, and ``deliver`` wanting no more, abort the generation in the engine within a step. Special
+        tokens other than end-of-sequence are part of ``text`` when ``grammar`` is given or the format wants them.
+        Raises EngineDeadError, EngineRequestError.
         """
 
     async def check_health(self) -> None:

@@ -8,12 +8,13 @@ import logging
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from server.errors import unavailable
+from server.http_protocol import WRITE_NOW
 from server.outbox import SlowClient
 from server.request_id import request_id
 
@@ -25,8 +26,13 @@ HEADERS = {
 }
 
 
+WriteNow: TypeAlias = Callable[[bytes], bool]
+"""Writes between two frames of the iterator, without waiting, and says whether it could."""
+
+
 class EventStream(Response):
-    """Server-sent events from an iterator of byte strings, each one write. ``frames`` begins the work.
+    """Server-sent events from an iterator of byte strings, each one write. ``frames`` begins the work; while its
+    iterator waits it may write by the function that it is given, once its first frame has gone out.
 
     The headers wait for the first of them, so that a fault before it is answered with a proper status:
     ``fault_response`` makes that answer and ``fault_frame`` the last frame of a stream that fails later. When the
@@ -39,7 +45,7 @@ class EventStream(Response):
 
     def __init__(
         self,
-        frames: Callable[[], AsyncIterator[bytes]],
+        frames: Callable[[WriteNow], AsyncIterator[bytes]],
         *,
         fault_response: Callable[[Exception], Response],
         fault_frame: Callable[[Exception], bytes],
@@ -85,7 +91,8 @@ class EventStream(Response):
 
     async def _write(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            async with aclosing(cast("Any", self._frames())) as frames:
+            write_now: WriteNow = scope.get("extensions", {}).get(WRITE_NOW, _cannot)
+            async with aclosing(cast("Any", self._frames(write_now))) as frames:
                 async for frame in frames:
                     if not self._started:
                         self._started = True
@@ -133,6 +140,10 @@ class EventStream(Response):
             async with asyncio.timeout(1):
                 await send({"type": "http.response.body", "body": frame, "more_body": True})
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _cannot(_: bytes) -> bool:
+    return False
 
 
 async def until_gone(receive: Receive) -> None:

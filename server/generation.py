@@ -1,13 +1,15 @@
-"""One choice's life: engine deltas → reader → stop strings → gate → steps that a protocol's writer can show."""
+"""One choice's life: engine deltas → reader → stop strings → gate → steps that a protocol's writer can show.
+
+A delta goes all the way in one call, from the engine's output to whoever shows the steps; the choice's task only begins
+and ends its runs in the engine.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from contextlib import aclosing
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, cast
 
 from decoding.events import CallFinished, CallStarted, Event, Finished, Reasoning, Text
 from decoding.reader import Reader
@@ -19,7 +21,7 @@ from server.metrics import Metrics
 from server.plan import Plan, sample_again
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: one is made for every token
 class Step:
     """Events that came together, with the log probabilities of the tokens since the step before.
 
@@ -70,47 +72,75 @@ class Choice:
         self._logprobs: list[TokenLogprob] = []
         self._started = 0
 
-    async def steps(self) -> AsyncIterator[Step]:
-        """The choice as it is generated. The last step ends with ``Finished``; closing early aborts the generation.
+    async def run(self, show: Callable[[Step], None]) -> None:
+        """Generate the choice and ``show`` it step by step; the last step ends with ``Finished``. Cancelling this
+        aborts the generation.
 
-        Raises GuaranteeError when a check failed and sampling again did not help (or was too late), and the engine's
-        errors.
+        Raises GuaranteeError when a check failed and sampling again did not help (or was too late), the engine's errors
+        and what ``show`` raises.
         """
         try:
-            async with aclosing(self._steps()) as steps:
-                async for step in steps:
-                    yield step
+            await self._run(show)
         except BaseException as fault:
             # A panic of native code is a BaseException of its own, which nobody on the way out would catch.
-            if isinstance(fault, Exception | asyncio.CancelledError | GeneratorExit | KeyboardInterrupt | SystemExit):
+            if isinstance(fault, Exception | asyncio.CancelledError | KeyboardInterrupt | SystemExit):
                 raise
             raise EngineRequestError(f"native code panicked: {fault}") from fault
 
-    async def _steps(self) -> AsyncGenerator[Step]:
+    async def _run(self, show: Callable[[Step], None]) -> None:
         run = _Run(self._plan, self._plan.prompt, self._plan.grammar, self._sampling, 0, "")
         for attempt in range(self._max_retries + 1):
-            violation: Violation | None = None
-            async with aclosing(self._events(run)) as batches:
-                try:
-                    async for events in batches:
-                        shown = self._gate.feed(events, cut=run.cut)
-                        if shown:
-                            yield self._step(shown)
-                except Violation as found:
-                    violation = found
-            if violation is None:
+            try:
+                await self._generate(run, show)
                 return
+            except Violation as found:
+                violation = found
             passed = violation.passed
             self._logprobs.clear()  # of tokens that nobody will see
             run = self._again(run, violation, attempt + 1)
             if violation.name is None:
-                yield Step([], [], restart=True)
+                show(Step([], [], restart=True))
             elif passed:
-                yield self._step(passed)
+                show(self._step(passed))
             if run.sampling.max_tokens <= 0:
-                yield self._step(self._gate.feed([Finished("length")]))
+                show(self._step(self._gate.feed([Finished("length")])))
                 return
         raise AssertionError("the last attempt either returns or raises")
+
+    async def _generate(self, run: _Run, show: Callable[[Step], None]) -> None:
+        """One run in the engine. Raises Violation besides what ``run`` raises."""
+        request_id = f"{self._plan.request_id}-{self.number}" + (f"-{run.attempt}" if run.attempt else "")
+        metrics, gate = self._metrics, self._gate
+        first = self.number == 0 and run.attempt == 0
+        before = 0.0
+        fault: BaseException | None = None
+
+        def deliver(delta: EngineDelta) -> bool:
+            nonlocal before, fault
+            now = time.perf_counter()
+            if before:
+                metrics.inter_delta.observe(now - before)
+            elif first:
+                metrics.ttft.observe(now - self._asked_at)
+            before = now
+            try:
+                events = run.read(delta)
+                self._count(delta, events)
+                if events and (shown := gate.feed(events, cut=run.cut)):
+                    show(self._step(shown))
+            except BaseException as found:
+                fault = found
+                return False
+            return not run.over
+
+        await self._engine.generate(
+            run.prompt, run.sampling, grammar=run.grammar, request_id=request_id, deliver=deliver
+        )
+        self.cut_opening = run.cut_opening
+        if fault is not None:
+            raise fault
+        if not run.over:
+            raise EngineRequestError("the engine ended the answer without saying why")
 
     def _step(self, events: list[Event]) -> Step:
         logprobs, self._logprobs = self._logprobs, []
@@ -123,35 +153,19 @@ class Choice:
                 self._metrics.tool_calls.labels("incomplete").inc()
         return Step(events, logprobs)
 
-    async def _events(self, run: _Run) -> AsyncGenerator[list[Event]]:
-        """The events of one run in the engine, a list per delta that has any; ends after ``Finished``."""
-        request_id = f"{self._plan.request_id}-{self.number}" + (f"-{run.attempt}" if run.attempt else "")
-        deltas = self._engine.generate(run.prompt, run.sampling, grammar=run.grammar, request_id=request_id)
-        before = 0.0
-        async with aclosing(cast("Any", deltas)) as stream:
-            async for delta in stream:
-                now = time.perf_counter()
-                if before:
-                    self._metrics.inter_delta.observe(now - before)
-                elif self.number == 0 and run.attempt == 0:
-                    self._metrics.ttft.observe(now - self._asked_at)
-                before = now
-                events = run.read(delta)
-                self._count(delta, events)
-                self.cut_opening = run.cut_opening
-                if events:
-                    yield events
-                if run.over:
-                    return
-        raise EngineRequestError("the engine ended the answer without saying why")
-
     def _count(self, delta: EngineDelta, events: Iterable[Event]) -> None:
-        self.usage.completion += len(delta.token_ids)
-        self._metrics.completion_tokens.inc(len(delta.token_ids))
-        self.usage.cached = max(self.usage.cached, min(delta.cached_tokens, self.usage.prompt))
-        if any(isinstance(event, Reasoning) for event in events):
-            self.usage.reasoning += len(delta.token_ids)
-        self._logprobs += delta.logprobs
+        usage = self.usage
+        tokens = len(delta.token_ids)
+        usage.completion += tokens
+        self._metrics.completion_tokens.inc(tokens)
+        if delta.cached_tokens > usage.cached:
+            usage.cached = min(delta.cached_tokens, usage.prompt)
+        for event in events:
+            if isinstance(event, Reasoning):
+                usage.reasoning += tokens
+                break
+        if delta.logprobs:
+            self._logprobs += delta.logprobs
 
     def _again(self, run: _Run, violation: Violation, attempt: int) -> _Run:
         """The run that replaces a failed one. Raises GuaranteeError when there is none."""
@@ -224,7 +238,7 @@ class _Run:
     def _cut(self, events: list[Event]) -> list[Event]:
         """The events up to a stop string in the visible text, if there is one."""
         if self._stops is None:
-            self.over = any(isinstance(event, Finished) for event in events)
+            self.over = bool(events) and isinstance(events[-1], Finished)
             return events
         out: list[Event] = []
         for event in events:

@@ -24,6 +24,7 @@ from fastapi import FastAPI
 from decoding import formats
 from server.app import create_app
 from server.embedded import EMBEDDED_NAME, EmbeddedModelError, prepare
+from server.http_protocol import StreamingProtocol
 from server.logs import LOGGER, ConsoleOutput, configure
 from server.reaper import MARKER_VARIABLE, PATIENCE, end_trackers, kill_marked, marked_processes
 from server.settings import Settings
@@ -106,7 +107,7 @@ async def _serve(settings: Settings, listener: socket.socket, output: ConsoleOut
     config = uvicorn.Config(
         app,
         loop="none",
-        http="httptools",
+        http=StreamingProtocol,
         ws="none",
         log_config=None,
         access_log=True,

@@ -1,37 +1,127 @@
 """The engine's output on its way to the requests, in the server's process: text and tokens, and nothing else.
 
-vLLM's ``OutputProcessor`` makes a ``RequestOutput`` with a ``CompletionOutput`` for every delta, of some forty fields.
-Here a delta is made in its stead wherever nobody asked for log probabilities, and waits in the collector that vLLM
-made for the request. Statistics, request states and aborts are vLLM's.
+vLLM's ``OutputProcessor`` makes a ``RequestOutput`` with a ``CompletionOutput`` for every delta, of some forty fields,
+and leaves it in a collector for a task to wake up and fetch. Here text and tokens are handed to the request's listener
+on the spot, wherever nobody asked for log probabilities: a delta costs a few calls and no switch of tasks. Statistics,
+request states and aborts are vLLM's.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from typing import Any
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from vllm import SamplingParams, TokensPrompt
 from vllm.outputs import RequestOutput
-from vllm.v1.engine import FinishReason
+from vllm.sampling_params import RequestOutputKind
+from vllm.v1.engine import EngineCoreRequest, FinishReason
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.detokenizer import FastIncrementalDetokenizer
-from vllm.v1.engine.output_processor import OutputProcessor, OutputProcessorOutput, RequestState
+from vllm.v1.engine.output_processor import (
+    OutputProcessor,
+    OutputProcessorOutput,
+    RequestOutputCollector,
+    RequestState,
+)
 
 
-class Delta:
-    """What came for one request since the last time it looked. ``reason``: how it ended, in vLLM's words."""
+class Listener(Protocol):
+    """What hears of a request's progress. Called by the event loop, in between everything else: it must not wait.
 
-    __slots__ = ("cached_tokens", "reason", "text", "token_ids")
+    Each returns whether more is wanted. What it raises ends the request, and ``Receiver.ended`` raises it.
+    """
 
-    def __init__(self, text: str, token_ids: list[int], reason: str | None, cached_tokens: int) -> None:
-        self.text = text
-        self.token_ids = token_ids
-        self.reason = reason
-        self.cached_tokens = cached_tokens
+    def on_delta(self, text: str, token_ids: list[int], reason: str | None, cached_tokens: int) -> bool:
+        """``reason``: how the request ended, in vLLM's words; ``None`` while it goes on."""
+
+    def on_output(self, output: RequestOutput) -> bool:
+        """The same where log probabilities were asked for."""
+
+
+class Receiver(RequestOutputCollector):  # type: ignore[misc]
+    """Stands where vLLM has a request's collector, and holds nothing back. ``ended`` is done when no more will come:
+    with the exception of a request that failed."""
+
+    def __init__(self, request_id: str, listener: Listener) -> None:
+        super().__init__(RequestOutputKind.DELTA, request_id)
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.decode: Callable[[int], str] | None = None
+        """The detokenizer's step, for a request that wants text and tokens alone."""
+        self._listener = listener
+
+    def put(self, output: Any) -> None:
+        """vLLM's way: errors, and the outputs that it made itself."""
+        if self.ended.done():
+            return
+        if isinstance(output, BaseException):
+            self.ended.set_exception(output)
+            return
+        if self.decode is not None:
+            # Of a plain request vLLM makes one thing only: the notice that it was aborted.
+            choice = output.outputs[0]
+            self._tell(self._listener.on_delta, choice.text, [], choice.finish_reason, output.num_cached_tokens or 0)
+        else:
+            self._tell(self._listener.on_output, output)
+        if output.finished:
+            self._end()
+
+    def take(self, tokens: list[int], finish: FinishReason | None, cached_tokens: int) -> None:
+        """New tokens of a plain request."""
+        if self.ended.done():
+            return
+        decode = self.decode
+        assert decode is not None
+        # The token that ended the answer is no part of its text.
+        shown = tokens[:-1] if finish == FinishReason.STOP else tokens
+        text = decode(shown[0]) if len(shown) == 1 else "".join([decode(token) for token in shown])
+        reason = None if finish is None else str(finish)
+        self._tell(self._listener.on_delta, text, tokens, reason, cached_tokens)
+        if finish is not None:
+            self._end()
+
+    def _tell(self, hear: Callable[..., bool], *what: Any) -> None:
+        try:
+            if hear(*what):
+                return
+        except BaseException as fault:
+            # One request's fault, which the others that are served in this step must not feel.
+            self.ended.set_exception(fault)
+            return
+        self._end()
+
+    def _end(self) -> None:
+        if not self.ended.done():
+            self.ended.set_result(None)
 
 
 class DeltaOutputProcessor(OutputProcessor):  # type: ignore[misc]
-    """Makes a ``Delta`` for every request that ``is_plain``; the others are vLLM's."""
+    """Hands the tokens of requests that were announced with ``expect`` to their listeners; the rest is vLLM's."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._expected: dict[str, Receiver] = {}
+
+    def expect(self, receiver: Receiver) -> None:
+        """``receiver`` will take the place of the collector that vLLM makes for the request of this id."""
+        self._expected[receiver.request_id] = receiver
+
+    def forget(self, receiver: Receiver) -> None:
+        """The request was not added after all. Nothing happens where it was."""
+        self._expected.pop(receiver.request_id, None)
+
+    def add_request(
+        self,
+        request: EngineCoreRequest,
+        prompt: str | None,
+        parent_req: Any = None,
+        request_index: int = 0,
+        queue: RequestOutputCollector | None = None,
+    ) -> None:
+        receiver = self._expected.pop(request.external_req_id, None)
+        super().add_request(request, prompt, parent_req, request_index, receiver or queue)
+        if receiver is not None and is_plain(state := self.request_states[request.request_id]):
+            receiver.decode = state.detokenizer.decode_next
 
     def process_outputs(
         self,
@@ -41,35 +131,29 @@ class DeltaOutputProcessor(OutputProcessor):  # type: ignore[misc]
         weight_version: str | None = None,
     ) -> OutputProcessorOutput:
         others = []
+        states = self.request_states
         for output in engine_core_outputs:
-            state = self.request_states.get(output.request_id)
+            state = states.get(output.request_id)
             if state is None:
                 continue  # aborted
-            if not is_plain(state):
+            receiver = state.queue
+            if type(receiver) is not Receiver or receiver.decode is None:
                 others.append(output)
                 continue
-            self._update_stats_from_output(state, output, engine_core_timestamp, iteration_stats)
+            if iteration_stats is not None:
+                self._update_stats_from_output(state, output, engine_core_timestamp, iteration_stats)
             if state.is_prefilling:
                 if output.prefill_stats is not None:
                     state.num_cached_tokens = output.prefill_stats.num_cached_tokens
                 state.is_prefilling = False
-            _hand_over(state, output.new_token_ids, output.finish_reason)
-            if output.finish_reason is not None:
+            finish = output.finish_reason
+            receiver.take(output.new_token_ids, finish, state.num_cached_tokens)
+            if finish is not None:
                 self._finish_request(state)
-                self._update_stats_from_finished(state, output.finish_reason, iteration_stats)
+                self._update_stats_from_finished(state, finish, iteration_stats)
         if others:
             return super().process_outputs(others, engine_core_timestamp, iteration_stats, weight_version)
         return OutputProcessorOutput(request_outputs=[], reqs_to_abort=[])
-
-    def abort_requests(self, request_ids: Any, internal: bool) -> list[str]:
-        states = dict(self.request_states)
-        aborted: list[str] = super().abort_requests(request_ids, internal)
-        for name in aborted:
-            # vLLM's own notice of the abort cannot be joined to a delta that waits already.
-            waiting = states[name].queue.output if name in states else None
-            if isinstance(waiting, Delta):
-                waiting.reason = waiting.reason or "abort"
-        return aborted
 
 
 def is_plain(state: RequestState) -> bool:
@@ -78,27 +162,9 @@ def is_plain(state: RequestState) -> bool:
         type(state.detokenizer) is FastIncrementalDetokenizer
         and not state.detokenizer.stop
         and state.logprobs_processor.num_logprobs is None
-        and state.queue is not None
         and state.parent_req is None
         and not state.streaming_input
     )
-
-
-def _hand_over(state: RequestState, tokens: list[int], finish: FinishReason | None) -> None:
-    decode = state.detokenizer.decode_next
-    # The token that ended the answer is no part of its text.
-    shown = tokens[:-1] if finish == FinishReason.STOP else tokens
-    text = decode(shown[0]) if len(shown) == 1 else "".join([decode(token) for token in shown])
-    reason = None if finish is None else str(finish)
-    queue = state.queue
-    waiting = queue.output
-    if waiting is None:
-        queue.output = Delta(text, tokens, reason, state.num_cached_tokens)
-        queue.ready.set()
-    elif isinstance(waiting, Delta):
-        waiting.text += text
-        waiting.token_ids += tokens
-        waiting.reason = reason
 
 
 def use_deltas(llm: AsyncLLM) -> None:
@@ -116,24 +182,20 @@ def use_deltas(llm: AsyncLLM) -> None:
     llm.output_processor = new
 
 
-async def deltas(
-    llm: AsyncLLM, prompt: TokensPrompt, params: SamplingParams, request_id: str
-) -> AsyncIterator[Delta | RequestOutput]:
-    """The request's deltas: ``RequestOutput`` where log probabilities were asked for. Ends after one with a reason.
+async def listen(
+    llm: AsyncLLM, prompt: TokensPrompt, params: SamplingParams, request_id: str, listener: Listener
+) -> None:
+    """Run the request and tell ``listener``; returns when it has ended or the listener wants no more.
 
-    Does not abort the request when it is closed early. Raises what ``AsyncLLM.add_request`` and its output handler do.
+    Does not abort the request when it is left early. Raises what ``AsyncLLM.add_request``, its output handler and the
+    listener do.
     """
-    queue = await llm.add_request(request_id, prompt, params)
+    receiver = Receiver(request_id, listener)
+    processor = llm.output_processor
+    processor.expect(receiver)
     try:
-        while True:
-            item = queue.get_nowait() or await queue.get()
-            if isinstance(item, Delta):
-                yield item
-                if item.reason is not None:
-                    return
-            else:
-                yield item
-                if item.finished:
-                    return
+        (await llm.add_request(request_id, prompt, params)).close()
+        await receiver.ended
     finally:
-        queue.close()
+        processor.forget(receiver)
+        receiver.ended.cancel()

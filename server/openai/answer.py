@@ -11,7 +11,7 @@ import orjson
 
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
 from server.engine_client import TokenLogprob
-from server.generation import Choice
+from server.generation import Choice, Step
 from server.openai.logprobs import logprobs_object
 from server.openai.usage import usage_object
 
@@ -78,12 +78,16 @@ async def chat_answer(
 
 async def _collect(choice: Choice) -> _Message:
     message = _Message()
-    async for step in choice.steps():
+
+    def add(step: Step) -> None:
+        nonlocal message
         if step.restart:
             message = _Message()
         message.logprobs += step.logprobs
         for event in step.events:
             message.add(event)
+
+    await choice.run(add)
     return message
 
 

@@ -70,7 +70,9 @@ def _stream(
 ) -> EventStream:
     writer = ChunkWriter(answer_id, int(time.time()), model, choices=len(choices), with_usage=chat.with_usage)
     return EventStream(
-        lambda: chat_frames(Outbox(choices), writer, choices, keepalive=serving.settings.keepalive_seconds),
+        lambda write_now: chat_frames(
+            Outbox(choices), writer, choices, write_now, keepalive=serving.settings.keepalive_seconds
+        ),
         fault_response=lambda fault: error_response(api_error(fault)),
         fault_frame=lambda fault: error_frame(api_error(fault)),
         on_close=leave,

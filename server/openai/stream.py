@@ -12,10 +12,11 @@ import orjson
 
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
 from server.engine_client import TokenLogprob
+from server.event_stream import WriteNow
 from server.generation import Choice, Step
 from server.openai.logprobs import logprobs_object
 from server.openai.usage import usage_object
-from server.outbox import Outbox
+from server.outbox import Outbox, Steps
 
 DONE = b"data: [DONE]\n\n"
 KEEP_ALIVE = b": keep-alive\n\n"
@@ -91,21 +92,29 @@ def _delta(event: Event) -> bytes | None:
 
 
 async def chat_frames(
-    outbox: Outbox, writer: ChunkWriter, choices: Sequence[Choice], *, keepalive: float
+    outbox: Outbox, writer: ChunkWriter, choices: Sequence[Choice], write_now: WriteNow, *, keepalive: float
 ) -> AsyncIterator[bytes]:
-    """The whole stream, one byte string per write: what arrived together leaves together."""
-    begun = False
+    """The whole stream, one byte string per write: what arrived together leaves together. What ``write_now`` takes
+    is not yielded any more."""
+
+    def chunks(steps: Steps) -> bytes:
+        return b"".join([writer.step(choice, step) for choice, step in steps])
+
+    def shortcut(steps: Steps) -> bool:
+        data = chunks(steps)
+        return not data or write_now(data)
+
     try:
         while (steps := await outbox.take(keepalive)) is not None:
             if not steps:
                 yield KEEP_ALIVE
                 continue
-            chunks = b"".join(writer.step(choice, step) for choice, step in steps)
-            if not begun:
-                begun = True
-                chunks = writer.roles() + chunks
-            if chunks:
-                yield chunks
+            data = chunks(steps)
+            if outbox.shortcut is None:
+                outbox.shortcut = shortcut
+                data = writer.roles() + data
+            if data:
+                yield data
         yield writer.usage(choices) + DONE
     finally:
         await outbox.close()

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeAlias
@@ -18,7 +18,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from server.app import create_app
-from server.engine_client import EngineClient, EngineDeadError, EngineDelta, Sampling, TokenLogprob
+from server.engine_client import Deliver, EngineClient, EngineDeadError, EngineDelta, Sampling, TokenLogprob
+from server.http_protocol import StreamingProtocol
 from server.settings import Settings
 
 TEMPLATE = (
@@ -86,8 +87,14 @@ class StubEngine:
         return tokenizer()
 
     async def generate(
-        self, prompt_token_ids: Sequence[int], sampling: Sampling, *, grammar: str | None, request_id: str
-    ) -> AsyncIterator[EngineDelta]:
+        self,
+        prompt_token_ids: Sequence[int],
+        sampling: Sampling,
+        *,
+        grammar: str | None,
+        request_id: str,
+        deliver: Deliver,
+    ) -> None:
         if self.dead:
             raise EngineDeadError("gone")
         asked = Asked(tuple(prompt_token_ids), sampling, grammar, request_id)
@@ -106,11 +113,11 @@ class StubEngine:
                 text = piece[:left]
                 left -= len(text)
                 done = left == 0
-                yield self._delta(text, sampling, "length" if done else None)
-                if done:
+                more = deliver(self._delta(text, sampling, "length" if done else None))
+                if done or not more:
                     return
             done = True
-            yield self._delta("", sampling, "stop", end=True)
+            deliver(self._delta("", sampling, "stop", end=True))
         finally:
             self.running -= 1
             self.aborted += not done
@@ -179,7 +186,9 @@ def serve(engine: EngineClient | None, **options: Any) -> Iterator[Stub]:
     """Run the app on a free port in a thread."""
     options.setdefault("tool_format", "hermes")
     app = create_app(Settings(**options), engine)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="on", loop="uvloop"))
+    server = uvicorn.Server(
+        uvicorn.Config(app, port=0, log_level="error", lifespan="on", loop="uvloop", http=StreamingProtocol)
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

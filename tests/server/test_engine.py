@@ -6,14 +6,14 @@ import asyncio
 import multiprocessing
 import os
 import signal
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
 from server.embedded import default_cache_dir, prepare
-from server.engine_client import EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
+from server.engine_client import Deliver, EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 
 if TYPE_CHECKING:
     from server.engine import VllmEngine
@@ -49,18 +49,23 @@ class Bench:
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(asyncio.wait_for(work, 240))
 
-    def deltas(self, prompt: list[int], sampling: Sampling, grammar: str | None) -> AsyncIterator[EngineDelta]:
+    async def generate(self, prompt: list[int], sampling: Sampling, grammar: str | None, deliver: Deliver) -> None:
         self.asked += 1
-        return self.engine.generate(prompt, sampling, grammar=grammar, request_id=f"test-{self.asked}")
+        name = f"test-{self.asked}"
+        await self.engine.generate(prompt, sampling, grammar=grammar, request_id=name, deliver=deliver)
 
     async def answer(self, prompt: list[int], sampling: Sampling, grammar: str | None = None) -> Answer:
         answer = Answer()
-        async for delta in self.deltas(prompt, sampling, grammar):
+
+        def add(delta: EngineDelta) -> bool:
             answer.deltas.append(delta)
             answer.text += delta.text
             answer.tokens += delta.token_ids
             answer.logprobs += delta.logprobs
             answer.finish_reason = delta.finish_reason or answer.finish_reason
+            return True
+
+        await self.generate(prompt, sampling, grammar, add)
         return answer
 
     def ask(self, prompt: list[int], sampling: Sampling, grammar: str | None = None) -> Answer:
@@ -253,13 +258,15 @@ def test_a_bad_grammar_fails_alone_and_is_never_an_answer(bench: Bench, prompt: 
     assert bench.run(both()).finish_reason == "stop"
 
 
-def test_closing_the_iterator_ends_the_generation_in_the_engine(bench: Bench, prompt: list[int]) -> None:
+@pytest.mark.parametrize("logprobs", [None, 0])
+def test_wanting_no_more_ends_the_generation_in_the_engine(
+    bench: Bench, prompt: list[int], logprobs: int | None
+) -> None:
     async def leave_early() -> bool:
-        deltas = bench.deltas(prompt, Sampling(max_tokens=1500), ENDLESS)
-        async for _ in deltas:
-            break
-        assert bench.engine.running == 1
-        await deltas.aclose()  # type: ignore[attr-defined]
+        got: list[EngineDelta] = []
+        sampling = Sampling(max_tokens=1500, logprobs=logprobs)
+        await bench.generate(prompt, sampling, ENDLESS, lambda delta: bool(got.append(delta)))
+        assert len(got) == 1
         assert bench.engine.running == 0
         return await bench.idle()
 
