@@ -23,6 +23,7 @@ from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
 from decoding.engine.arguments import EngineArgumentError, JumpForward, engine_config
 from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCounters
 from decoding.engine.grammar_backend import is_panic
+from decoding.engine.latencies import StepPrometheusLogger
 from decoding.engine.outputs import listen, use_deltas
 from server.engine_client import Deliver, EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 from server.threads import in_thread
@@ -85,7 +86,7 @@ class VllmEngine:
                 jump_forward=jump_forward,
                 extra=extra,
             )
-            llm = AsyncLLM.from_vllm_config(config, stat_loggers=[counter_logger])
+            llm = AsyncLLM.from_vllm_config(config, stat_loggers=[counter_logger, StepPrometheusLogger])
             use_deltas(llm)
             # vLLM asks the environment for every token otherwise.
             enable_envs_cache()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from vllm.v1.metrics.loggers import StatLoggerBase
@@ -23,20 +23,25 @@ class CoreCounters:
     grammar_compile_microseconds: int = 0
 
 
+#: What each is called in the table that carries it, and here.
+_NAMES = [(_PREFIX + field.name, field.name) for field in fields(CoreCounters)]
+
+
 def attach(stats: Any, counters: CoreCounters) -> None:
     """Let the counters ride with vLLM's ``SchedulerStats`` to the server's process.
 
     It has no field for others' figures. Its table of running LoRA adapters is one of names and numbers that vLLM fills
     only on the other side; ``take`` removes what was added before anybody reads it.
     """
-    stats.running_lora_adapters.update({_PREFIX + name: value for name, value in asdict(counters).items()})
+    stats.running_lora_adapters.update({key: getattr(counters, name) for key, name in _NAMES})
 
 
 def take(stats: Any) -> CoreCounters | None:
     """The counters that were attached; None when there are none."""
     table = stats.running_lora_adapters
-    found = {f.name: table.pop(_PREFIX + f.name) for f in fields(CoreCounters) if _PREFIX + f.name in table}
-    return CoreCounters(**found) if found else None
+    if _NAMES[0][0] not in table:
+        return None
+    return CoreCounters(*[table.pop(key) for key, _ in _NAMES])
 
 
 @dataclass(frozen=True, slots=True)

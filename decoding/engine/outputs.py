@@ -12,6 +12,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Protocol
 
+import zmq.asyncio
 from vllm import SamplingParams, TokensPrompt
 from vllm.outputs import RequestOutput
 from vllm.sampling_params import RequestOutputKind
@@ -24,6 +25,9 @@ from vllm.v1.engine.output_processor import (
     RequestOutputCollector,
     RequestState,
 )
+
+from decoding.engine.output_socket import OutputSocket
+from decoding.engine.pieces import Pieces, TokenReader
 
 
 class Listener(Protocol):
@@ -72,13 +76,15 @@ class Receiver(RequestOutputCollector):  # type: ignore[misc]
             return
         decode = self.decode
         assert decode is not None
+        if finish is None:
+            text = decode(tokens[0]) if len(tokens) == 1 else "".join([decode(token) for token in tokens])
+            self._tell(self._listener.on_delta, text, tokens, None, cached_tokens)
+            return
         # The token that ended the answer is no part of its text.
         shown = tokens[:-1] if finish == FinishReason.STOP else tokens
-        text = decode(shown[0]) if len(shown) == 1 else "".join([decode(token) for token in shown])
-        reason = None if finish is None else str(finish)
-        self._tell(self._listener.on_delta, text, tokens, reason, cached_tokens)
-        if finish is not None:
-            self._end()
+        text = "".join([decode(token) for token in shown])
+        self._tell(self._listener.on_delta, text, tokens, str(finish), cached_tokens)
+        self._end()
 
     def _tell(self, hear: Callable[..., bool], *what: Any) -> None:
         try:
@@ -101,6 +107,7 @@ class DeltaOutputProcessor(OutputProcessor):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._expected: dict[str, Receiver] = {}
+        self._pieces: Pieces | None = None
 
     def expect(self, receiver: Receiver) -> None:
         """``receiver`` will take the place of the collector that vLLM makes for the request of this id."""
@@ -121,7 +128,10 @@ class DeltaOutputProcessor(OutputProcessor):  # type: ignore[misc]
         receiver = self._expected.pop(request.external_req_id, None)
         super().add_request(request, prompt, parent_req, request_index, receiver or queue)
         if receiver is not None and is_plain(state := self.request_states[request.request_id]):
-            receiver.decode = state.detokenizer.decode_next
+            detokenizer = state.detokenizer
+            if self._pieces is None:
+                self._pieces = Pieces(detokenizer.tokenizer)
+            receiver.decode = TokenReader(self._pieces, detokenizer, request.prompt_token_ids or ()).read
 
     def process_outputs(
         self,
@@ -168,7 +178,8 @@ def is_plain(state: RequestState) -> bool:
 
 
 def use_deltas(llm: AsyncLLM) -> None:
-    """Put a ``DeltaOutputProcessor`` in the place of the output processor. Before the first request."""
+    """Put a ``DeltaOutputProcessor`` in the place of the output processor, and an ``OutputSocket`` in the place of the
+    socket that it is fed from. Before the first request."""
     old = llm.output_processor
     if llm.output_handler is not None or old.request_states or type(old) is not OutputProcessor:
         raise RuntimeError("vLLM's output processor is in use already, or is another class than Strictcall knows")
@@ -180,6 +191,10 @@ def use_deltas(llm: AsyncLLM) -> None:
         admission_stats=old.admission_stats,
     )
     llm.output_processor = new
+    resources = llm.engine_core.resources
+    if resources.output_queue_task is not None or type(resources.output_socket) is not zmq.asyncio.Socket:
+        raise RuntimeError("vLLM reads the engine's outputs already, or in another way than Strictcall knows")
+    resources.output_socket = OutputSocket(resources.output_socket)
 
 
 async def listen(

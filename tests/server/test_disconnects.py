@@ -81,13 +81,14 @@ def test_keep_alive_comments_while_there_is_nothing_to_say(own: Stub) -> None:
 
 def test_a_client_that_takes_nothing_is_dropped_and_holds_nobody_up(own: Stub) -> None:
     own.engine.max_model_len = 10_000_000
-    own.engine.script = lambda asked: ["x" * 5000] * 2000 if asked.sampling.seed == 1 else ["Hello"]
+    own.engine.script = lambda asked: ["x" * 5000, 0.001] * 20_000 if asked.sampling.seed == 1 else ["Hello"]
     connection = send(own, stream=True, seed=1, receive_buffer=4096)
     until(lambda: own.engine.running == 1)
     for _ in range(5):
         assert own.chat(seed=2).json()["choices"][0]["message"]["content"] == "Hello"
     until(lambda: own.metric("strictcall_requests_running") == 0)
     assert own.engine.running == 0
+    assert own.engine.aborted == 1
     connection.close()
 
 
