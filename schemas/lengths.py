@@ -32,7 +32,8 @@ class Lengths:
         self._spelling = spelling
         self._length: dict[GoalId, int] = {}
         self._machines: dict[ArrayShape, Machine | None] = {}
-        self._keys: dict[StringSet, int] = {}
+        self._keys: dict[str, int | None] = {}
+        self._names: dict[StringSet, int] = {}
         self._solve(root)
 
     def __getitem__(self, goal: GoalId) -> int | None:
@@ -155,11 +156,11 @@ class Lengths:
         members: list[int] = []
         optional: list[int] = []
         for slot in shape.slots:
-            if slot.key in conditional:
+            if not (slot.required or shape.least) or slot.key in conditional:
                 continue
-            value = self[slot.goal] if self._has_name(slot.key) else None
-            if value is not None:
-                (members if slot.required else optional).append(key_length(slot.key) + value)
+            length = self._member_length(slot.key, slot.goal)
+            if length is not None:
+                (members if slot.required else optional).append(length)
             elif slot.required:
                 return None
         more = self._cheapest_other(shape) if shape.least > len(members) else None
@@ -188,8 +189,13 @@ class Lengths:
                 return None
         return 1 + len(members) + sum(members) if members else 2
 
-    def _has_name(self, key: str) -> bool:
-        return not isinstance(self._spelling, Quoted) or quoted_names(self._spelling).contains(key)
+    def _member_length(self, key: str, goal: GoalId) -> int | None:
+        """Of the shortest member with this name; None where it has no value or its name cannot be written."""
+        if key not in self._keys:
+            written = not isinstance(self._spelling, Quoted) or quoted_names(self._spelling).contains(key)
+            self._keys[key] = key_length(key) if written else None
+        name, value = self._keys[key], self._length.get(goal)
+        return None if name is None or value is None else name + value
 
     def _cheapest_other(self, shape: ObjectShape) -> int | None:
         found = [
@@ -203,9 +209,8 @@ class Lengths:
         """The lengths of the members of the shortest combination (of those, the first in order)."""
         costs: list[list[int | None]] = []
         for key, classes in zip(conditions.keys, conditions.classes, strict=True):
-            name = key_length(key)
-            values = [self[goal] if self._has_name(key) else None for goal in classes]
-            costs.append([0, *(None if length is None else name + length + 1 for length in values)])
+            lengths = [self._member_length(key, goal) for goal in classes]
+            costs.append([0, *(None if length is None else length + 1 for length in lengths)])
         best: tuple[int, tuple[int, ...]] | None = None
         for assignment in conditions.accepted:
             total = 0
@@ -222,9 +227,9 @@ class Lengths:
         return [(cost[value] or 1) - 1 for cost, value in zip(costs, best[1], strict=True) if value]
 
     def _name_length(self, names: StringSet) -> int:
-        if names not in self._keys:
-            self._keys[names] = _string_length(names) + 1
-        return self._keys[names]
+        if names not in self._names:
+            self._names[names] = _string_length(names) + 1
+        return self._names[names]
 
     def check(self, root: GoalId) -> int:
         """The length of the root. Raises :class:`SchemaError` when no value satisfies it, or none has a text."""

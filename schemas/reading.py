@@ -128,6 +128,9 @@ class Reader:
     # nodes: arrays and objects
 
     def node_formula(self, node_id: NodeId, mode: Mode, kind: Kind) -> Formula:
+        types = self.goals.nodes[node_id].types
+        if types is not None and kind not in types:
+            return False
         key = (node_id, mode, kind)
         known = self._node_formulas.get(key)
         if known is None:
