@@ -211,20 +211,26 @@ class Lengths:
         for key, classes in zip(conditions.keys, conditions.classes, strict=True):
             lengths = [self._member_length(key, goal) for goal in classes]
             costs.append([0, *(None if length is None else length + 1 for length in lengths)])
-        best: tuple[int, tuple[int, ...]] | None = None
-        for assignment in conditions.accepted:
-            total = 0
-            for cost, value in zip(costs, assignment, strict=True):
-                more = cost[value]
-                if more is None:
-                    break
-                total += more
-            else:
-                if best is None or (total, assignment) < best:
-                    best = (total, assignment)
-        if best is None:
+        space = conditions.space()
+        known: dict[tuple[int, int], tuple[int, tuple[int, ...]] | None] = {}
+
+        def best(at: int, tail: int) -> tuple[int, tuple[int, ...]] | None:
+            """Of the combinations ``tail`` of the members from ``at`` on: bytes, commas included, and the classes."""
+            if at == len(costs):
+                return (0, ()) if tail else None
+            if (at, tail) not in known:
+                found = []
+                for value, (cost, rest) in enumerate(zip(costs[at], space.tails(tail, at), strict=True)):
+                    more = best(at + 1, rest) if rest and cost is not None else None
+                    if cost is not None and more is not None:
+                        found.append((cost + more[0], (value, *more[1])))
+                known[at, tail] = min(found, default=None)
+            return known[at, tail]
+
+        shortest = best(0, conditions.accepted)
+        if shortest is None:
             return None
-        return [(cost[value] or 1) - 1 for cost, value in zip(costs, best[1], strict=True) if value]
+        return [(cost[value] or 1) - 1 for cost, value in zip(costs, shortest[1], strict=True) if value]
 
     def _name_length(self, names: StringSet) -> int:
         if names not in self._names:

@@ -1,4 +1,4 @@
-"""Objects of which a formula only says what single members are: most of them. Their shape is read off, without solving."""
+"""Objects of which a formula says what single members are and no more: most of them. Their shape is read off it."""
 
 from __future__ import annotations
 
