@@ -50,7 +50,7 @@ def survey(schema: Any, limits: Limits) -> Survey:
                 key = next(key for key in value if not isinstance(key, str))
                 reason = f"{key!r} is not a string, so it cannot be a member's name"
                 raise SchemaError(_pointer(trail), "", reason) from None
-            if not _NAMING.isdisjoint(value) and _names_a_place(value, trail):
+            if not value.keys().isdisjoint(_NAMING) and _names_a_place(value, trail):
                 seen.names_places = True
             children = value.items()
         else:
