@@ -33,14 +33,11 @@ from schemas.node import Node
 from schemas.numbers import NumberSet
 from schemas.scalars import Bounds, Scalars, exactly
 from schemas.strings import Language, PatternError
+from schemas.strings.formats import IRREGULAR
 from schemas.stringset import StringSet
 
 if TYPE_CHECKING:
     from schemas.reading import Kind, Reader
-
-
-CHECKED_FORMATS = frozenset({"idn-email", "idn-hostname", "regex"})
-"""Formats that jsonschema-rs asserts and that are no regular languages."""
 
 
 def is_number(value: Any) -> bool:
@@ -111,7 +108,7 @@ def _strings(node: Node) -> Bounds[StringSet]:
         language = Language.named_format(node.format)
         if language is not None:
             total = total & exactly(StringSet.of(language))
-        elif node.format in CHECKED_FORMATS:
+        elif node.format in IRREGULAR:
             residue = Residue(node.path, "format", f"{node.format!r} is not regular")
             total = total & Bounds(StringSet.ALL, StringSet.NONE, frozenset((residue,)))
     return total
