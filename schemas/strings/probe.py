@@ -11,6 +11,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 
 from llguidance import LLMatcher, LLParserLimits, LLTokenizer, TokenizerWrapper
 
@@ -99,13 +100,12 @@ def too_costly(node: Regex, own: tuple[str, ...] = ()) -> str | None:
     if not suspicious(node):
         return None
     text = terminal(node)
-    first = shortest(node)
     # First one walk, on a third of the fuel: of the languages of MaskBench none ends it that would fail another test.
     # A long intersection seldom ends it.
     likely = not isinstance(node, Intersection) or len(text) < LONG_TEXT
-    if likely and first is not None and _fault(text, own, [first], STEP_FUEL // 3) is None:
+    if likely and _fault(text, own, islice(_words(node), 1), STEP_FUEL // 3) is None:
         return None
-    return _fault(text, own, _words(node, first), STEP_FUEL)
+    return _fault(text, own, _words(node), STEP_FUEL)
 
 
 def _fault(text: str, own: tuple[str, ...], words: Iterable[str], fuel: int) -> str | None:
@@ -128,7 +128,8 @@ def _first_line(matcher: LLMatcher) -> str:
     return str(matcher.get_error()).splitlines()[0][:120]
 
 
-def _words(node: Regex, first: str | None) -> Iterator[str]:
+def _words(node: Regex) -> Iterator[str]:
+    first = shortest(node)
     if first is not None:
         yield first
     rng = random.Random(node.facts.key)
