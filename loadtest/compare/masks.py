@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from loadtest.compare.workload import Tools
+
+if TYPE_CHECKING:
+    from decoding.engine.grammar_backend import GrammarBackend
 
 PLAIN = (
     "The harbour was quiet that morning. A few boats lay at the pier, their sails folded, and the smell of coffee "
@@ -40,13 +43,9 @@ def free_text_masks(model: Path, tools: Tools) -> list[MaskTimes]:
     from vllm.v1.structured_output.backend_types import StructuredOutputOptions
 
     from decoding import tool_grammar
-    from decoding.engine.grammar_backend import GrammarBackend
 
     tokenizer = AutoTokenizer.from_pretrained(model)
-    # All that the backend reads of vLLM's configuration.
-    options = SimpleNamespace(disable_any_whitespace=False, disable_additional_properties=False)
-    config: Any = SimpleNamespace(structured_outputs_config=options)
-    backend = GrammarBackend(config, tokenizer=tokenizer, vocab_size=len(tokenizer))
+    backend = backend_of(tokenizer)
     grammar = tool_grammar(tools, "auto", True, "hermes").cfg.definition
     found = []
     for name, text in (("plain", PLAIN), ("full of <", ANGLES)):
@@ -60,6 +59,16 @@ def free_text_masks(model: Path, tools: Tools) -> list[MaskTimes]:
             times = _times(tokens, partial(request.fill_bitmask, bitmask, 0), request.accept_tokens)
             found.append(MaskTimes(name, kind, times))
     return found
+
+
+def backend_of(tokenizer: Any) -> GrammarBackend:
+    """The engine's grammar backend, without an engine."""
+    from decoding.engine.grammar_backend import GrammarBackend
+
+    # All that it reads of vLLM's configuration.
+    options = SimpleNamespace(disable_any_whitespace=False, disable_additional_properties=False)
+    config: Any = SimpleNamespace(structured_outputs_config=options)
+    return GrammarBackend(config, tokenizer=tokenizer, vocab_size=len(tokenizer))
 
 
 def _times(tokens: list[int], fill: Callable[[], None], accept: Callable[[str, list[int]], bool]) -> list[float]:
