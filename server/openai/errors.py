@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import orjson
 from starlette.responses import Response
 
 from server.errors import ApiError
+from server.one_line_json import one_line_json
 
 
 def error_body(error: ApiError) -> bytes:
     """``{"error": {...}}`` as UTF-8 JSON."""
-    return orjson.dumps(
+    return one_line_json(
         {"error": {"message": error.message, "type": error.type, "param": error.param, "code": error.code}}
     )
 

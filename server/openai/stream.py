@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
-import orjson
-
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
 from server.engine_client import TokenLogprob
 from server.event_stream import WriteNow
 from server.generation import Choice, Step
+from server.one_line_json import one_line_json
 from server.openai.logprobs import logprobs_object
 from server.openai.usage import usage_object
 from server.outbox import Outbox, Steps
@@ -28,7 +27,7 @@ class ChunkWriter:
     """The chunks of one answer. ``with_usage``: every chunk has ``usage``, null but in the last."""
 
     def __init__(self, answer_id: str, created: int, model: str, *, choices: int, with_usage: bool) -> None:
-        common = orjson.dumps({"id": answer_id, "object": "chat.completion.chunk", "created": created, "model": model})
+        common = one_line_json({"id": answer_id, "object": "chat.completion.chunk", "created": created, "model": model})
         self._common = b"data: " + common[:-1] + b',"choices":['
         self._heads = [self._common + b'{"index":%d,"delta":' % n for n in range(choices)]
         end = b'],"usage":null}\n\n' if with_usage else b"]}\n\n"
@@ -61,11 +60,11 @@ class ChunkWriter:
         """The last chunk when usage was asked for; nothing otherwise."""
         if not self._with_usage:
             return b""
-        usage = orjson.dumps(usage_object([choice.usage for choice in choices]))
+        usage = one_line_json(usage_object([choice.usage for choice in choices]))
         return self._common + b'],"usage":' + usage + b"}\n\n"
 
     def _long_tail(self, event: Event, logprobs: Sequence[TokenLogprob]) -> bytes:
-        probabilities = orjson.dumps(logprobs_object(logprobs)) if logprobs else b"null"
+        probabilities = one_line_json(logprobs_object(logprobs)) if logprobs else b"null"
         reason = b'"' + event.reason.encode() + b'"' if isinstance(event, Finished) else b"null"
         return b',"logprobs":' + probabilities + b',"finish_reason":' + reason + b"}" + self._end
 
@@ -73,17 +72,17 @@ class ChunkWriter:
 def _delta(event: Event) -> bytes | None:
     match event:
         case ArgumentsDelta(index, fragment):
-            return b'{"tool_calls":[{"index":%d,"function":{"arguments":%b}}]}' % (index, orjson.dumps(fragment))
+            return b'{"tool_calls":[{"index":%d,"function":{"arguments":%b}}]}' % (index, one_line_json(fragment))
         case Text(text):
-            return b'{"content":%b}' % orjson.dumps(text)
+            return b'{"content":%b}' % one_line_json(text)
         case Reasoning(text):
             # Clients know it by the one name or the other.
-            return b'{"reasoning_content":%b,"reasoning":%b}' % ((orjson.dumps(text),) * 2)
+            return b'{"reasoning_content":%b,"reasoning":%b}' % ((one_line_json(text),) * 2)
         case CallStarted(index, call_id, name):
             return b'{"tool_calls":[{"index":%d,"id":%b,"type":"function","function":{"name":%b,"arguments":""}}]}' % (
                 index,
-                orjson.dumps(call_id),
-                orjson.dumps(name),
+                one_line_json(call_id),
+                one_line_json(name),
             )
         case CallFinished():
             return None

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from server import http_protocol
 from tests.server.stub import TOOLS, Stub, call, chunks, in_turn, say
 
 ROME = call("weather", '{"city": "Rome"}')
@@ -220,3 +221,35 @@ def test_events_that_come_together_leave_together(stub: Stub) -> None:
     with stub.client.stream("POST", "/v1/chat/completions", json=body) as response:
         parts = list(response.iter_raw())
     assert parts[0].count(b"data: ") == 3, "role, start and arguments"
+
+
+@pytest.mark.parametrize("text", ["a\u0085b\u2028c\u2029d", "é\u2028", "日本\u2027\u202a"])
+def test_no_frame_is_cut_by_a_client_that_splits_lines_as_python_does(stub: Stub, text: str) -> None:
+    """U+0085, U+2028 and U+2029 end a line for ``str.splitlines``, and JSON need not escape them."""
+    written = call("weather", json.dumps({"city": text}, ensure_ascii=False))
+    stub.engine.script = lambda _: ["Look: ", text, "\n", *split(written, 3)]
+    response = stub.chat(stream=True, tools=TOOLS, logprobs=True)
+    lines = response.content.decode().splitlines()
+    assert lines == response.content.decode().split("\n")[:-1]
+    frames = [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+    assert "".join(delta.get("content") or "" for delta in deltas(frames)) == "Look: " + text
+    assert json.loads(calls(frames)[0]["arguments"]) == {"city": text}
+    entries = [e for f in frames for c in f["choices"] for e in (c["logprobs"] or {"content": []})["content"]]
+    assert text in "".join(entry["token"] for entry in entries)
+
+
+def test_tokens_of_a_client_that_keeps_up_go_the_short_way(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And are the same bytes as by ASGI's ``send``, which writes the first chunk and the last."""
+    written: list[bytes] = []
+    write = http_protocol._write_now
+    monkeypatch.setattr(
+        http_protocol, "_write_now", lambda cycle, data: write(cycle, data) and (written.append(data) or True)
+    )
+    words = [f"word{n} " for n in range(20)]
+    stub.engine.script = lambda _: [piece for word in words for piece in (word, 0.005)]
+    short = stub.frames()
+    assert len(written) >= 10
+    assert "".join(delta.get("content", "") for delta in deltas(short)) == "".join(words)
+    monkeypatch.setattr(http_protocol, "_write_now", lambda cycle, data: False)
+    long = stub.frames()
+    assert deltas(short) == deltas(long)

@@ -13,6 +13,7 @@ pytest.importorskip("vllm.v1.worker.cpu_worker", reason="needs vLLM's CPU build"
 
 import llguidance
 import torch
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from vllm import ir
 from vllm.config import ParallelConfig, SchedulerConfig, StructuredOutputsConfig, VllmConfig
 from vllm.config.kernel import IrOpPriorityConfig
@@ -20,15 +21,18 @@ from vllm.sampling_params import SamplingParams
 from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.output import CachedRequestData, SchedulerOutput
 from vllm.v1.core.sched.scheduler import Scheduler
+from vllm.v1.engine import EngineCoreRequest
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.core import EngineCore
-from vllm.v1.engine.core_client import BackgroundResources
+from vllm.v1.engine.core_client import AsyncMPClient, BackgroundResources
+from vllm.v1.engine.detokenizer import FastIncrementalDetokenizer
+from vllm.v1.engine.input_processor import InputProcessor
 from vllm.v1.engine.output_processor import OutputProcessor, RequestOutputCollector, RequestState
 from vllm.v1.engine.utils import CoreEngineProcManager
 from vllm.v1.executor.abstract import Executor
 from vllm.v1.executor.uniproc_executor import UniProcExecutor
-from vllm.v1.metrics.loggers import StatLoggerBase
-from vllm.v1.metrics.stats import SchedulerStats
+from vllm.v1.metrics.loggers import PrometheusStatLogger, StatLoggerBase, StatLoggerManager
+from vllm.v1.metrics.stats import IterationStats, SchedulerStats
 from vllm.v1.request import Request, RequestStatus
 from vllm.v1.structured_output import StructuredOutputManager
 from vllm.v1.structured_output.backend_guidance import GuidanceBackend, serialize_guidance_grammar
@@ -123,7 +127,7 @@ def test_attributes() -> None:
         (Request, ["structured_output_request", "sampling_params", "num_output_tokens", "status"]),
         (Request, ["append_output_token_ids", "num_prompt_tokens", "max_tokens"]),
         (Scheduler, ["self.max_model_len", "_get_local_prefix_cache_hit(request)"]),
-        (RequestOutputCollector, ["self.output", "self.ready", "def get_nowait", "def close"]),
+        (RequestOutputCollector, ["def put", "def close"]),
         (RequestState, ["self.queue", "self.parent_req", "self.streaming_input", "self.num_cached_tokens"]),
         (AsyncLLM, ["self.output_processor", "self.output_handler", "output_processor = self.output_processor"]),
         (InputBatch, ["token_ids_cpu", "is_token_ids", "num_tokens_no_spec", "req_id_to_index", "generators"]),
@@ -138,6 +142,36 @@ def test_attributes() -> None:
     assert callable(serialize_guidance_grammar)
     assert issubclass(CPUModelRunner, GPUModelRunner)
     assert hasattr(StatLoggerBase, "record")
+
+
+def test_how_the_engine_s_outputs_are_read() -> None:
+    """A socket of ours takes the place of vLLM's before its reading task begins."""
+    assert {"output_socket", "output_queue_task"} <= set(BackgroundResources.__dataclass_fields__)
+    text = sources(AsyncMPClient._ensure_output_queue_task)
+    assert "output_socket = resources.output_socket" in text
+    assert text.count("output_socket.") == 1, "vLLM does more with its socket than to read whole messages"
+    assert "await output_socket.recv_multipart(copy=False)" in text
+
+
+def test_how_a_token_becomes_text() -> None:
+    assert list(inspect.signature(FastIncrementalDetokenizer.decode_next).parameters) == ["self", "next_token_id"]
+    assert "self.tokenizer: Tokenizer = tokenizer._tokenizer" in sources(FastIncrementalDetokenizer)
+    assert "external_req_id" in EngineCoreRequest.__struct_fields__
+    assert "request.external_req_id = request.request_id" in sources(InputProcessor.assign_request_id)
+
+
+def test_where_latencies_are_counted() -> None:
+    assert "self.histogram_inter_token_latency[engine_idx].observe(itl)" in sources(PrometheusStatLogger.record)
+    assert "inter_token_latencies_iter" in sources(IterationStats.__init__)
+    assert "isinstance(global_stat_logger, PrometheusStatLogger)" in sources(StatLoggerManager)
+
+
+def test_what_uvicorn_s_send_writes() -> None:
+    """``server.http_protocol`` writes the same."""
+    text = sources(RequestResponseCycle.send)
+    assert r'content = [b"%x\r\n" % len(body), body, b"\r\n"]' in text
+    assert "self.flow.write_paused and not self.disconnected" in text
+    assert "self.cycle = RequestResponseCycle(" in sources(HttpToolsProtocol.on_headers_complete)
 
 
 def test_where_tokens_become_output() -> None:
