@@ -17,6 +17,7 @@ from vllm.envs import enable_envs_cache
 from vllm.exceptions import VLLMClientError
 from vllm.outputs import CompletionOutput, RequestOutput
 from vllm.sampling_params import RequestOutputKind
+from vllm.utils.gc_utils import freeze_gc_heap
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
 
@@ -97,6 +98,8 @@ class VllmEngine:
             engine = cls(llm, served_names, counters[0])
             await in_thread(lambda: engine._ll_tokenizer)
             await engine._warm_up()
+            # What is loaded by now stays: a full collection would look through all of it while every stream waits.
+            freeze_gc_heap()
         except EngineArgumentError:
             raise
         except Exception as error:

@@ -96,7 +96,8 @@ class Outbox:
         self._timer = asyncio.get_running_loop().call_later(left, self._wake_when_idle, seconds)
 
     async def close(self) -> None:
-        """End all choices; each aborts its generation in the engine."""
+        """End all choices; each aborts its generation in the engine. Nothing is handed over any more."""
+        self.shortcut = None
         if self._timer is not None:
             self._timer.cancel()
         for task in self._tasks:
