@@ -259,8 +259,8 @@ class AnswerReader(TextReader):
             )
         end, fragment = self._argument_reader.read(self._buffer, self._at)
         if self._arguments is None and not fragment:
-            waits = not self._argument_reader.failed and len(self._buffer) - self._begin <= MAX_HEADER
-            return False if waits else self._mismatch()
+            self._at = end
+            return self._mismatch() if self._argument_reader.failed else False
         if self._arguments is None:
             self._begin_call()
         assert self._arguments is not None

@@ -157,9 +157,10 @@ def _reasoning(form: Format, mode: ReasoningMode) -> str:
     assert form.reasoning is not None
     marks = form.reasoning
     close = regex(marks.close)
+    left = [f"(?s:.*){regex(mark)}(?s:.*)" for mark in marks.left_at]
     if is_special(form, marks.close):
         opened = f"({spelled(form.special, marks.open)}){'?' if mode == 'open' else ''}"
-        thought = without("(?s:.+)", [f"(?s:.*){close}(?s:.*)"])
+        thought = without("(?s:.+)", [f"(?s:.*){close}(?s:.*)", *left])
         return f"reasoning: {opened} THOUGHT? {spelled(form.special, marks.close)}\nTHOUGHT: {thought}"
     opened = f"{FEW_SPACES}{regex(marks.open)}" if mode == "optional" else ""
-    return f"reasoning[lazy]: /{opened}(?s:.*){close}/"
+    return f"reasoning[lazy]: THOUGHT\nTHOUGHT: {without(f'{opened}(?s:.*){close}', left)}"

@@ -72,6 +72,9 @@ def tool_grammar(
     form = get(fmt) if isinstance(fmt, str) else fmt
     known = spelled(tools, form.spelling)
     offered = offered_tools(known, choice)
+    for tool in offered:
+        if not form.holds_name(tool.name):
+            raise ValueError(f"tools: the call format {form.name} cannot write the name {tool.name!r}; choose another")
     if first is not None and first not in {tool.name for tool in offered}:
         raise ValueError(f"first: no tool {first!r} is offered")
     mode = reasoning_mode(reasoning)

@@ -45,7 +45,7 @@ class Call:
         """The arguments as an object; ``None`` when the text is none."""
         try:
             value = json.loads(self.arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return value if isinstance(value, dict) else None
 

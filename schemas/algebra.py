@@ -11,6 +11,7 @@ from schemas.formula import And, Formula, Has, Member, Or, Unknown, conjunction
 from schemas.goals import ANYTHING, NOTHING, GoalId, Goals
 from schemas.numbers import NumberSet
 from schemas.objects import ObjectState
+from schemas.plain import plain_shapes
 from schemas.reading import Kind, Reader
 from schemas.scalars import Scalars
 from schemas.shapes import ArrayShape, ObjectShape
@@ -188,12 +189,18 @@ class Algebra:
     def objects(self, goal: GoalId) -> tuple[ObjectShape, ...]:
         known = self._objects.get(goal)
         if known is None:
-            found: dict[ObjectShape, None] = {}
-            for state in self._states(goal, "object"):
-                assert isinstance(state, ObjectState)
-                found.update(dict.fromkeys(state.shapes()))
-            known = self._objects[goal] = bearable(declared_once(tuple(found)), self.goals, self.goals.path(goal))
+            known = plain_shapes(self, self.reader.formula(goal, "object"))
+            if known is None:
+                known = bearable(declared_once(self._solved(goal)), self.goals, self.goals.path(goal))
+            self._objects[goal] = known
         return known
+
+    def _solved(self, goal: GoalId) -> tuple[ObjectShape, ...]:
+        found: dict[ObjectShape, None] = {}
+        for state in self._states(goal, "object"):
+            assert isinstance(state, ObjectState)
+            found.update(dict.fromkeys(state.shapes()))
+        return tuple(found)
 
     def _states(self, goal: GoalId, kind: Kind) -> list[ArrayState | ObjectState]:
         formula = self.reader.formula(goal, kind)

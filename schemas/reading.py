@@ -34,7 +34,8 @@ class Reader:
         self._node_scalars: dict[NodeId, Scalars] = {}
         self._half_read = 0
         self.left_open = False
-        """Some object that declares properties was not closed although that was asked for."""
+        """Some object that declares properties, if only in some alternative, was not closed although that was asked
+        for."""
         self._node_formulas: dict[tuple[NodeId, Mode, Kind], Formula] = {}
 
     @property
@@ -128,6 +129,9 @@ class Reader:
     # nodes: arrays and objects
 
     def node_formula(self, node_id: NodeId, mode: Mode, kind: Kind) -> Formula:
+        types = self.goals.nodes[node_id].types
+        if types is not None and kind not in types:
+            return False
         key = (node_id, mode, kind)
         known = self._node_formulas.get(key)
         if known is None:
@@ -225,6 +229,8 @@ class Reader:
         alternatives = self._alternatives(node_id, Mode.INSIDE, "object")
         if alternatives is not None:
             closed = disjunction(conjunction((formula, self._closing(seen))) for formula, seen in alternatives)
+            if len({seen.declares or seen.everything for _, seen in alternatives}) > 1:
+                self.left_open = True
             if not self._clash("object", closed, True):
                 return closed
         # What the schema demands stays allowed: where no object is left, close less, in the end nothing.

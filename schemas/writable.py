@@ -41,7 +41,11 @@ def tag_strings(tags: Tags, kinds: frozenset[Kind]) -> StringSet:
 @lru_cache(maxsize=64)
 def tag_names(tags: Tags) -> StringSet:
     """The names that a tag can hold as they are."""
-    return free_of("\n", tags.name_end, *(char for char, _ in tags.escapes)) & ~StringSet.literals([""])
+    ends = ["\n", tags.name_end, *(char for char, _ in tags.escapes)]
+    # One class of characters, not what holds none of each: with complements alone the grammar engine does not see where
+    # a name is at its end, and it panics where a special token is all that can follow.
+    chars = "".join(sorted({end for end in ends if len(end) == 1}))
+    return fitting(f"[^{_escaped(chars)}]+") & free_of(*(end for end in ends if len(end) > 1))
 
 
 def holds_name(tags: Tags, name: str) -> bool:
@@ -66,8 +70,9 @@ def quoted_strings(spelling: Quoted) -> StringSet:
     return free_of(spelling.quote)
 
 
-KEYWORD = r"[^\s=(),:{}\[\]\"'\\]+"
-"""Names are written as they are, also where Python would not take them: ``user-id=1``."""
+KEYWORD = r"[^\s\u001c-\u001f\u0085\ufeff=(),:{}\[\]\"'\\]+"
+"""Names are written as they are, also where Python would not take them: ``user-id=1``. White space is what either of
+ECMA-262 and Python takes for it: the grammar reads this pattern as the one has it, the reader as the other."""
 
 
 def keyword_names() -> StringSet:

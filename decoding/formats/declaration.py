@@ -284,6 +284,17 @@ class Format:
         """The text behind the arguments of the calls that are rendered."""
         return text_behind_arguments(self.call)
 
+    def holds_name(self, name: str) -> bool:
+        """Whether calls can be of a tool with this name: no text around names is part of it."""
+        for opening in self.openings:
+            before = [part for part, after in itertools.pairwise(opening.call) if isinstance(after, Name)]
+            texts = before[0].texts if before and isinstance(before[0], Either) else ()
+            if any(text and name.startswith(text) for text in texts):
+                return False
+            if any(char in name for char in chars_behind_name(opening.call)):
+                return False
+        return True
+
     def write_call(
         self, name: str, arguments: str, index: int = 0, members: Members | None = None, *, place: int = 0
     ) -> str:

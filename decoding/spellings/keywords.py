@@ -11,7 +11,6 @@ from decoding.spellings.members import NoArgumentsError, escaped, members
 from decoding.spellings.stepping import SteppingReader
 from schemas.writable import KEYWORD, NUMBER
 
-_MAX_NAME = 1024
 _NAME = re.compile(KEYWORD)
 _NUMBER = re.compile(NUMBER)
 _TO_JSON = {"True": "true", "False": "false", "None": "null", "true": "true", "false": "false", "null": "null"}
@@ -40,6 +39,7 @@ def _as_python(token: re.Match[str]) -> str:
 class _State(Enum):
     BETWEEN = auto()
     NAME = auto()
+    AFTER_NAME = auto()
     LITERAL = auto()
     STRING = auto()
     ESCAPE = auto()
@@ -54,6 +54,8 @@ class KeywordReader(SteppingReader):
         self._state = _State.BETWEEN
         self._count = 0
         self._depth = 0
+        self._held: list[str] = []
+        """The name so far."""
         self._filled = False
         """The literal has begun."""
         self._quote = '"'
@@ -64,6 +66,8 @@ class KeywordReader(SteppingReader):
                 return self._between(text, at)
             case _State.NAME:
                 return self._name(text, at)
+            case _State.AFTER_NAME:
+                return self._after_name(text, at)
             case _State.LITERAL:
                 return self._literal(text, at)
             case _State.STRING:
@@ -78,26 +82,29 @@ class KeywordReader(SteppingReader):
             self._out.append("}" if self._count else "{}")
             self.complete = True
             return at
-        self._state = _State.NAME
+        self._state, self._held = _State.NAME, []
         return at
 
-    def _name(self, text: str, at: int) -> int | None:
+    def _name(self, text: str, at: int) -> int:
         found = _NAME.match(text, at)
-        if found is None:
+        if found is not None:
+            self._held.append(found.group())
+            return found.end()
+        if not self._held:
             raise NoArgumentsError
-        after = found.end()
-        while after < len(text) and text[after] in SPACE:
-            after += 1
-        if after == len(text):
-            if after - at > _MAX_NAME:
-                raise NoArgumentsError
-            return None
-        if text[after] != "=":
+        self._state = _State.AFTER_NAME
+        return at
+
+    def _after_name(self, text: str, at: int) -> int:
+        if text[at] in SPACE:
+            return at + 1
+        if text[at] != "=":
             raise NoArgumentsError
-        self._out.append(f"{', ' if self._count else '{'}{json.dumps(found.group(), ensure_ascii=False)}: ")
+        name = "".join(self._held)
+        self._out.append(f"{', ' if self._count else '{'}{json.dumps(name, ensure_ascii=False)}: ")
         self._count += 1
         self._state, self._filled = _State.LITERAL, False
-        return after + 1
+        return at + 1
 
     def _literal(self, text: str, at: int) -> int | None:
         char = text[at]

@@ -13,7 +13,6 @@ from decoding.spellings.stepping import SteppingReader
 from schemas.spelling import Quoted
 from schemas.writable import NUMBER
 
-_MAX_NAME = 1024
 _NUMBER = re.compile(NUMBER)
 _WORDS = frozenset(["true", "false", "null"])
 _BARE = re.compile(r"[^,{}\[\]]*")
@@ -50,6 +49,7 @@ class _State(Enum):
     START = auto()
     NAME = auto()
     """In an object, before a name or the end."""
+    IN_NAME = auto()
     VALUE = auto()
     STRING = auto()
     AFTER = auto()
@@ -66,10 +66,14 @@ class QuotedReader(SteppingReader):
         self._open: list[str] = []
         self._fresh = True
         """Nothing was read of the innermost array or object yet."""
+        self._held: list[str] = []
+        """The name so far."""
 
     def _step(self, text: str, at: int) -> int | None:
         if self._state is _State.STRING:
             return self._string(text, at)
+        if self._state is _State.IN_NAME:
+            return self._name(text, at)
         if text[at] in SPACE:
             return at + 1
         match self._state:
@@ -78,7 +82,7 @@ class QuotedReader(SteppingReader):
                     raise NoArgumentsError
                 return self._begin(text, at)
             case _State.NAME:
-                return self._name(text, at)
+                return self._begin_name(text, at)
             case _State.VALUE:
                 return self._begin_value(text, at)
             case _:
@@ -97,15 +101,18 @@ class QuotedReader(SteppingReader):
         self._state = _State.AFTER
         return at + 1
 
-    def _name(self, text: str, at: int) -> int | None:
+    def _begin_name(self, text: str, at: int) -> int:
         if text[at] == "}" and self._fresh:
             return self._end(at)
+        self._state, self._held = _State.IN_NAME, []
+        return at
+
+    def _name(self, text: str, at: int) -> int:
         stop = text.find(":", at)
+        self._held.append(text[at : stop if stop >= 0 else len(text)])
         if stop < 0:
-            if len(text) - at > _MAX_NAME:
-                raise NoArgumentsError
-            return None
-        name = text[at:stop].strip(SPACE).removeprefix(self._quote).removesuffix(self._quote)
+            return len(text)
+        name = "".join(self._held).strip(SPACE).removeprefix(self._quote).removesuffix(self._quote)
         self._out.append(f"{json.dumps(name, ensure_ascii=False)}: ")
         self._state = _State.VALUE
         return stop + 1

@@ -14,7 +14,6 @@ from decoding.spellings.stepping import SteppingReader
 from schemas.spelling import EVERY_KIND, STRING, Kind, Members, Tags, is_mixed, tokens
 from schemas.writable import JSON_STRING, NUMBER, WORDS, tag_strings
 
-_MAX_NAME = 1024
 _NUMBER = re.compile(NUMBER)
 _STRING = re.compile(JSON_STRING)
 _NUMERIC = re.compile(r"[-+.0-9eE]*")
@@ -127,7 +126,7 @@ class TagReader(SteppingReader):
         if text.startswith(self._key_open, at):
             self._out.append(", " if self._count else "{")
             self._count += 1
-            self._state = _State.NAME
+            self._state, self._held = _State.NAME, []
             return at + len(self._key_open)
         if text.startswith(self._end, at):
             self._out.append("}" if self._count else "{}")
@@ -145,11 +144,11 @@ class TagReader(SteppingReader):
     def _name(self, text: str, at: int) -> int | None:
         stop = self._tags.name_end
         found = text.find(stop, at)
+        end = found if found >= 0 else partial_marker(text, at, stop)
+        self._held.append(text[at:end])
         if found < 0:
-            if len(text) - at > _MAX_NAME:
-                raise NoArgumentsError
-            return None
-        name = self._tags.read_name(text[at:found])
+            return end if end > at else None
+        name = self._tags.read_name("".join(self._held))
         self._kinds = self._types.kinds(name)
         self._out.append(f"{json.dumps(name, ensure_ascii=False)}: ")
         self._state, self._tokens, self._left = _State.TO_VALUE, 1, self._ways

@@ -3,37 +3,59 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import jsonschema_rs
 import jsonschema_specifications  # type: ignore[import-untyped]
 
-from schemas.document.draft import Draft
+from schemas.document.draft import Draft, draft_of
 from schemas.document.resources import Place, Resources
 from schemas.document.uri import escape
 from schemas.errors import SchemaError
+from schemas.strings.formats import IRREGULAR, NAMES
 
 
 def validator_for(schema: dict[str, Any] | bool) -> Any:
     """A ``jsonschema_rs`` validator for a schema that :func:`schemas.document.load` takes.
 
     References to meta-schemas of any draft work, nothing is fetched, a tuple written as ``items`` in a 2020-12
-    document is one, and brackets in patterns may stand for themselves. Raises :class:`SchemaError` where the schema
-    does not conform to its meta-schema; jsonschema-rs looks also at subschemas that the root does not reach.
+    document is one, and brackets in patterns may stand for themselves. Formats are assertions in every draft, as they
+    are in the grammar: where a format is negated, a reader that takes it for a remark finds other values.
+
+    Raises :class:`SchemaError` where the schema does not conform to its meta-schema; jsonschema-rs looks also at
+    subschemas that the root does not reach.
     """
     try:
-        return jsonschema_rs.validator_for(schema, offline=True)
+        return _build(schema)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError):
         pass
     try:
-        return jsonschema_rs.validator_for(_repaired(schema), offline=True, registry=_meta_schemas())
+        return _build(_repaired(schema), _meta_schemas())
     except jsonschema_rs.ValidationError as error:
         tokens = [str(token) for token in error.instance_path]
         path = "".join("/" + escape(token) for token in tokens[:-1])
         raise SchemaError(path, tokens[-1] if tokens else "", error.message) from error
     except (jsonschema_rs.ReferencingError, ValueError) as error:
         raise SchemaError("", "", str(error)) from error
+
+
+def _build(schema: dict[str, Any] | bool, registry: Any = None) -> Any:
+    meta = schema.get("$schema") if isinstance(schema, dict) else None
+    old = meta is not None and draft_of(meta, "") < Draft.V2019
+    return jsonschema_rs.validator_for(
+        schema, offline=True, registry=registry, validate_formats=True, formats=_formats() if old else None
+    )
+
+
+@cache
+def _formats() -> dict[str, Callable[[str], bool]]:
+    """Every format that the grammar knows or names as residue: jsonschema-rs leaves out what an old draft lacks."""
+    return {
+        name: jsonschema_rs.validator_for({"format": name}, validate_formats=True).is_valid
+        for name in (*NAMES, *IRREGULAR)
+    }
 
 
 @cache

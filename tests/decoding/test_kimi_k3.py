@@ -56,6 +56,13 @@ def test_reasoning_that_is_left_without_its_end() -> None:
     """Only an unconstrained model does that: what follows is no reasoning."""
     text = f"Hm.<|open|>response<|sep|>So.<|close|>response<|sep|>{END}"
     assert merged(read(FMT, text, reasoning=True)) == [Reasoning("Hm."), Text("So."), Finished("stop")]
+    # What the grammar lets it think holds no mark that the reader takes for the end.
+    closed = "<|close|>think<|sep|>"
+    for mode in (True, "optional"):
+        grammar = tool_grammar(TOOLS, "auto", True, FMT, mode)  # type: ignore[arg-type]
+        assert accepts(grammar, f"<|open|>think<|sep|>Hm.{closed}{FMT.write_answer('So.', [])}")
+        for left in FMT.reasoning.left_at if FMT.reasoning else ():
+            assert not accepts(grammar, f"<|open|>think<|sep|>Hm.{left}{closed}{FMT.write_answer('So.', [])}")
     assert not accepts(tool_grammar(TOOLS, "auto", True, FMT, True), text)
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from loadtest.exactness.spellings import shuffled
-from schemas import SchemaError, compile_schema
+from schemas import SchemaError, compile, compile_schema
+from schemas.cache import Cache
 from tests.schemas.test_peer_failures import CASES
 
 PROGRAM = """
@@ -47,7 +48,8 @@ def test_every_process_makes_the_same_grammars() -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_descriptions_and_key_order_compile_once(name: str) -> None:
+def test_descriptions_and_key_order_compile_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile, "_CACHE", Cache(8))
     schema = CASES[name][0]
     described = shuffled(schema, random.Random(name)) | {"title": "T", "description": "D", "x-vendor": [1]}
     assert compile_schema(described).grammar is compile_schema(schema).grammar

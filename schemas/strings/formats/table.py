@@ -29,6 +29,8 @@ _WHOLE = {
 }
 NAMES = (*_WHOLE, "hostname", "email")
 """Every format of which the language is known."""
+IRREGULAR = ("idn-email", "idn-hostname", "regex")
+"""Formats that no regular language holds: only the validator checks them."""
 MAX_HOSTNAME = 253
 MAX_LOCAL_PART = 64
 
