@@ -44,6 +44,7 @@ class ApiProcesses:
         self._listeners = listeners
         self._console = console
         self._processes: list[_Process] = []
+        self._stopping = False
         self.folder = Path(tempfile.mkdtemp(prefix="strictcall-"))
 
     async def start(self, seats: Sequence[Seat], names: Sequence[str]) -> None:
@@ -68,13 +69,15 @@ class ApiProcesses:
         self._tell("engine dead")
 
     async def wait_for_a_death(self) -> str:
-        """Wait until one of them has ended by itself; what is known of why."""
+        """Wait until one of them has ended by itself; what is known of why. Never returns once they are stopped."""
         waiting = {asyncio.create_task(one.gone.wait()): one for one in self._processes}
         try:
             done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in waiting:
                 task.cancel()
+        if self._stopping:
+            await asyncio.get_running_loop().create_future()
         one = waiting[done.pop()]
         await in_thread(lambda: one.process.join(1.0))
         code = one.process.exitcode
@@ -83,6 +86,10 @@ class ApiProcesses:
 
     async def stop(self, *, seconds: float) -> None:
         """Let their running answers end; returns when all processes have, and after ``seconds`` in any case."""
+        self._stopping = True
+        for one in self._processes:
+            if not one.ready.is_set():
+                one.process.kill()
         self._tell("stop")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
@@ -130,7 +137,7 @@ class ApiProcesses:
                     return
                 match message:
                     case ("log", line):
-                        print(line, file=self._console)
+                        self._console.write(f"{line}\n")
                     case ("ready",):
                         tell(one.ready)
                     case ("failed", reason):

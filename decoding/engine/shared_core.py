@@ -52,6 +52,9 @@ def launch(config: VllmConfig, count: int) -> tuple[list[Seat], Any]:
             "output_listener": outgoing.socket,
         }
         seats.append(Seat(config, index, count, addresses))
+    # The seats own the sockets now; vLLM's object would close them when it is collected.
+    listeners.inputs.clear()
+    listeners.outputs.clear()
     return seats, launched.engine_manager
 
 
