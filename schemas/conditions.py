@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
+from schemas.assignments import Space, kept
 from schemas.formula import And, Formula, Has, Lacks, Member, Or
 from schemas.goals import GoalId
 from schemas.shapes import Conditions
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 MAX_ASSIGNMENTS = 2048
 MAX_CLASSES = 24
+MAX_STATES = 1 << 20
+"""Assignments of a table, those included in which a required member is not there yet."""
 
 
 def conditions_of(state: ObjectState, choices: Sequence[Or]) -> tuple[tuple[Conditions, ...], list[Or]]:
@@ -79,37 +81,34 @@ def _table(state: ObjectState, choices: Sequence[Or], wanted: dict[str, dict[Goa
             return None
         classes[key] = split
     keys = list(classes)
-    ranges = [range(1 if key in state.required else 0, len(classes[key]) + 1) for key in keys]
-    if prod(map(len, ranges)) > MAX_ASSIGNMENTS:
+    # A digit per class; before them, unless the member is required, one for its absence.
+    absent = [0 if key in state.required else 1 for key in keys]
+    sizes = [more + len(classes[key]) for key, more in zip(keys, absent, strict=True)]
+    total = prod(sizes)
+    if total > MAX_ASSIGNMENTS:
         return None
-    truths = [[frozenset[GoalId](), *(inside for _, inside in classes[key])] for key in keys]
-    assignments = list(product(*ranges))
-    state.algebra.goals.spend(len(choices) + len(assignments) // 8)
-    held = _Held(keys, ranges, truths)
-    allowed = held.every
+    space = Space(sizes)
+    state.algebra.goals.spend(len(choices) + total // 8)
+    truths = [[None] * more + [held for _, held in classes[key]] for key, more in zip(keys, absent, strict=True)]
+    held = _Held(space, keys, truths)
+    accepted = space.every
     for choice in choices:
-        allowed &= held.where(choice)
-    accepted = {assignment for index, assignment in enumerate(assignments) if allowed >> index & 1}
-    goals_of = [[goal for goal, _ in classes[key]] for key in keys]
-    return _merged(state, keys, goals_of, accepted)
+        accepted &= held.where(choice)
+    return _merged(state, keys, [[goal for goal, _ in classes[key]] for key in keys], absent, space, accepted)
 
 
 class _Held:
-    """In which assignments a formula holds, all at once: bit ``n`` is the assignment number ``n`` of the product."""
+    """In which assignments a formula holds. ``truths``: per place and digit the goals that hold, None for no member."""
 
-    def __init__(
-        self, keys: Sequence[str], ranges: Sequence[range], truths: Sequence[Sequence[frozenset[GoalId]]]
-    ) -> None:
+    def __init__(self, space: Space, keys: Sequence[str], truths: Sequence[Sequence[frozenset[GoalId] | None]]) -> None:
+        self._space = space
         self._position = {key: i for i, key in enumerate(keys)}
-        self._ranges = ranges
         self._truths = truths
-        self._total = prod(map(len, ranges))
         self._literals: dict[Formula, int] = {}
-        self.every = (1 << self._total) - 1
 
     def where(self, formula: Formula) -> int:
         if isinstance(formula, And):
-            result = self.every
+            result = self._space.every
             for part in formula.parts:
                 result &= self.where(part)
             return result
@@ -126,24 +125,16 @@ class _Held:
     def _literal(self, literal: Formula) -> int:
         match literal:
             case Has(key):
-                return self._of(key, lambda value: value > 0)
+                return self._of(key, lambda goals: goals is not None)
             case Lacks(key):
-                return self._of(key, lambda value: value == 0)
+                return self._of(key, lambda goals: goals is None)
             case Member(key, goal):
-                truths = self._truths[self._position[key]]
-                return self._of(key, lambda value: value == 0 or goal in truths[value])
-        return self.every if literal is True else 0
+                return self._of(key, lambda goals: goals is None or goal in goals)
+        return self._space.every if literal is True else 0
 
-    def _of(self, key: str, holds: Callable[[int], bool]) -> int:
-        """Where the class of ``key`` is one for which ``holds``."""
+    def _of(self, key: str, holds: Callable[[frozenset[GoalId] | None], bool]) -> int:
         at = self._position[key]
-        step = prod(map(len, self._ranges[at + 1 :]))
-        period = step * len(self._ranges[at])
-        pattern = 0
-        for place, value in enumerate(self._ranges[at]):
-            if holds(value):
-                pattern |= ((1 << step) - 1) << place * step
-        return pattern * (self.every // ((1 << period) - 1))
+        return self._space.where(at, [digit for digit, goals in enumerate(self._truths[at]) if holds(goals)])
 
 
 def _split(state: ObjectState, key: str, goals: Sequence[GoalId]) -> list[tuple[GoalId, frozenset[GoalId]]] | None:
@@ -165,23 +156,25 @@ def _split(state: ObjectState, key: str, goals: Sequence[GoalId]) -> list[tuple[
 
 
 def _merged(
-    state: ObjectState, keys: Sequence[str], classes: Sequence[Sequence[GoalId]], accepted: set[tuple[int, ...]]
-) -> Conditions:
+    state: ObjectState,
+    keys: Sequence[str],
+    classes: Sequence[Sequence[GoalId]],
+    absent: Sequence[int],
+    space: Space,
+    accepted: int,
+) -> Conditions | None:
     """Classes of a member that are allowed in the same company become one; classes never allowed go."""
-    goals = state.algebra.goals
-    merged_classes: list[tuple[GoalId, ...]] = []
-    for i in range(len(keys)):
-        company: dict[int, set[tuple[int, ...]]] = {}
-        for assignment in accepted:
-            company.setdefault(assignment[i], set()).add(assignment[:i] + assignment[i + 1 :])
-        groups: dict[frozenset[tuple[int, ...]], list[int]] = {}
-        for value in sorted(company):
-            if value:
-                groups.setdefault(frozenset(company[value]), []).append(value)
-        renamed = {value: number for number, values in enumerate(groups.values(), 1) for value in values}
-        renamed[0] = 0
-        accepted = {(*a[:i], renamed[a[i]], *a[i + 1 :]) for a in accepted}
-        merged_classes.append(
-            tuple(goals.disjunction(classes[i][value - 1] for value in values) for values in groups.values())
+    merged: list[tuple[GoalId, ...]] = []
+    digits: list[list[int | None]] = []
+    for at, (goals, first) in enumerate(zip(classes, absent, strict=True)):
+        company: dict[int, list[int]] = {}
+        for number in range(len(goals)):
+            company.setdefault(space.moved(accepted, at, first + number), []).append(number)
+        company.pop(0, None)
+        merged.append(
+            tuple(state.algebra.goals.disjunction(goals[number] for number in alike) for alike in company.values())
         )
-    return Conditions(tuple(keys), tuple(merged_classes), frozenset(accepted))
+        digits.append([0 if first else None, *(first + alike[0] for alike in company.values())])
+    if prod(map(len, digits)) > MAX_STATES:
+        return None
+    return Conditions(tuple(keys), tuple(merged), kept(space, accepted, digits))

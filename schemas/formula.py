@@ -155,7 +155,13 @@ class _Compound:
     def members(self) -> frozenset[str]:
         """The members that the literals inside look at; :data:`ANY_MEMBER` for those that look at more than one."""
         if self._members is None:
-            self._members = frozenset().union(*map(members_of, self.parts))
+            found: set[str] = set()
+            for part in self.parts:
+                if isinstance(part, _Compound):
+                    found |= part.members
+                elif not isinstance(part, bool):
+                    found.add(member_of(part))
+            self._members = frozenset(found)
         return self._members
 
     def __hash__(self) -> int:
@@ -187,13 +193,12 @@ ANY_MEMBER = ""
 """Stands for any member at all; a literal on the member with this very name is taken for one on any, too."""
 
 
-def members_of(formula: Formula) -> frozenset[str]:
-    """As :attr:`And.members`, for any formula."""
-    if isinstance(formula, _Compound):
-        return formula.members
-    if isinstance(formula, bool):
-        return frozenset()
-    return frozenset((formula.key if isinstance(formula, Has | Lacks | Member) else ANY_MEMBER,))
+_KEYED = (Has, Lacks, Member)
+
+
+def member_of(literal: Literal) -> str:
+    """The member that a literal looks at, or :data:`ANY_MEMBER`."""
+    return literal.key if isinstance(literal, _KEYED) else ANY_MEMBER
 
 
 def conjunction(formulas: Iterable[Formula]) -> Formula:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from schemas import scalars
@@ -47,7 +48,23 @@ def is_number(value: Any) -> bool:
 # scalars
 
 
+_ON_SCALARS = frozenset({"enum", "const", "multiple_of", "min_length", "max_length", "pattern", "format"}) | {
+    f"{exclusive}{bound}" for exclusive in ("", "exclusive_") for bound in ("minimum", "maximum")
+}
+
+
 def own_scalars(node: Node) -> Scalars:
+    if _ON_SCALARS.isdisjoint(vars(node)):
+        return _of_types(node.types, node.plain_integers)
+    return _of_keywords(node)
+
+
+@lru_cache(maxsize=256)
+def _of_types(types: frozenset[str] | None, plain_integers: bool) -> Scalars:
+    return _of_keywords(Node(path="", types=types, plain_integers=plain_integers))
+
+
+def _of_keywords(node: Node) -> Scalars:
     types = node.types
     total = Scalars(
         null=types is None or "null" in types,

@@ -32,7 +32,8 @@ class Lengths:
         self._spelling = spelling
         self._length: dict[GoalId, int] = {}
         self._machines: dict[ArrayShape, Machine | None] = {}
-        self._keys: dict[StringSet, int] = {}
+        self._keys: dict[str, int | None] = {}
+        self._names: dict[StringSet, int] = {}
         self._solve(root)
 
     def __getitem__(self, goal: GoalId) -> int | None:
@@ -155,11 +156,11 @@ class Lengths:
         members: list[int] = []
         optional: list[int] = []
         for slot in shape.slots:
-            if slot.key in conditional:
+            if not (slot.required or shape.least) or slot.key in conditional:
                 continue
-            value = self[slot.goal] if self._has_name(slot.key) else None
-            if value is not None:
-                (members if slot.required else optional).append(key_length(slot.key) + value)
+            length = self._member_length(slot.key, slot.goal)
+            if length is not None:
+                (members if slot.required else optional).append(length)
             elif slot.required:
                 return None
         more = self._cheapest_other(shape) if shape.least > len(members) else None
@@ -188,8 +189,13 @@ class Lengths:
                 return None
         return 1 + len(members) + sum(members) if members else 2
 
-    def _has_name(self, key: str) -> bool:
-        return not isinstance(self._spelling, Quoted) or quoted_names(self._spelling).contains(key)
+    def _member_length(self, key: str, goal: GoalId) -> int | None:
+        """Of the shortest member with this name; None where it has no value or its name cannot be written."""
+        if key not in self._keys:
+            written = not isinstance(self._spelling, Quoted) or quoted_names(self._spelling).contains(key)
+            self._keys[key] = key_length(key) if written else None
+        name, value = self._keys[key], self._length.get(goal)
+        return None if name is None or value is None else name + value
 
     def _cheapest_other(self, shape: ObjectShape) -> int | None:
         found = [
@@ -203,28 +209,33 @@ class Lengths:
         """The lengths of the members of the shortest combination (of those, the first in order)."""
         costs: list[list[int | None]] = []
         for key, classes in zip(conditions.keys, conditions.classes, strict=True):
-            name = key_length(key)
-            values = [self[goal] if self._has_name(key) else None for goal in classes]
-            costs.append([0, *(None if length is None else name + length + 1 for length in values)])
-        best: tuple[int, tuple[int, ...]] | None = None
-        for assignment in conditions.accepted:
-            total = 0
-            for cost, value in zip(costs, assignment, strict=True):
-                more = cost[value]
-                if more is None:
-                    break
-                total += more
-            else:
-                if best is None or (total, assignment) < best:
-                    best = (total, assignment)
-        if best is None:
+            lengths = [self._member_length(key, goal) for goal in classes]
+            costs.append([0, *(None if length is None else length + 1 for length in lengths)])
+        space = conditions.space()
+        known: dict[tuple[int, int], tuple[int, tuple[int, ...]] | None] = {}
+
+        def best(at: int, tail: int) -> tuple[int, tuple[int, ...]] | None:
+            """Of the combinations ``tail`` of the members from ``at`` on: bytes, commas included, and the classes."""
+            if at == len(costs):
+                return (0, ()) if tail else None
+            if (at, tail) not in known:
+                found = []
+                for value, (cost, rest) in enumerate(zip(costs[at], space.tails(tail, at), strict=True)):
+                    more = best(at + 1, rest) if rest and cost is not None else None
+                    if cost is not None and more is not None:
+                        found.append((cost + more[0], (value, *more[1])))
+                known[at, tail] = min(found, default=None)
+            return known[at, tail]
+
+        shortest = best(0, conditions.accepted)
+        if shortest is None:
             return None
-        return [(cost[value] or 1) - 1 for cost, value in zip(costs, best[1], strict=True) if value]
+        return [(cost[value] or 1) - 1 for cost, value in zip(costs, shortest[1], strict=True) if value]
 
     def _name_length(self, names: StringSet) -> int:
-        if names not in self._keys:
-            self._keys[names] = _string_length(names) + 1
-        return self._keys[names]
+        if names not in self._names:
+            self._names[names] = _string_length(names) + 1
+        return self._names[names]
 
     def check(self, root: GoalId) -> int:
         """The length of the root. Raises :class:`SchemaError` when no value satisfies it, or none has a text."""

@@ -20,6 +20,12 @@ MAX_ALTERNATIVES = 64
 
 MAX_HALF_READ = 12
 
+_APPLICATORS = frozenset(
+    {"refs", "all_of", "any_of", "one_of", "not_", "if_", "dependent_schemas"}
+    | {"unevaluated_properties", "unevaluated_items"}
+)
+"""What else a node says of the same array or object."""
+
 Alternative: TypeAlias = tuple[Formula, Evaluated]
 
 
@@ -34,7 +40,8 @@ class Reader:
         self._node_scalars: dict[NodeId, Scalars] = {}
         self._half_read = 0
         self.left_open = False
-        """Some object that declares properties was not closed although that was asked for."""
+        """Some object that declares properties, if only in some alternative, was not closed although that was asked
+        for."""
         self._node_formulas: dict[tuple[NodeId, Mode, Kind], Formula] = {}
 
     @property
@@ -128,6 +135,9 @@ class Reader:
     # nodes: arrays and objects
 
     def node_formula(self, node_id: NodeId, mode: Mode, kind: Kind) -> Formula:
+        types = self.goals.nodes[node_id].types
+        if types is not None and kind not in types:
+            return False
         key = (node_id, mode, kind)
         known = self._node_formulas.get(key)
         if known is None:
@@ -147,8 +157,8 @@ class Reader:
     def _plain(self, node_id: NodeId, mode: Mode, kind: Kind) -> Formula:
         node = self.goals.nodes[node_id]
         own: Formula = self._own(node, mode, kind)
-        if own is False:
-            return False
+        if own is False or _APPLICATORS.isdisjoint(vars(node)):
+            return own
         inner = Mode.OPEN if mode is Mode.OPEN else Mode.INSIDE
         unevaluated = node.unevaluated_properties if kind == "object" else node.unevaluated_items
         if unevaluated is not None:
@@ -225,6 +235,8 @@ class Reader:
         alternatives = self._alternatives(node_id, Mode.INSIDE, "object")
         if alternatives is not None:
             closed = disjunction(conjunction((formula, self._closing(seen))) for formula, seen in alternatives)
+            if len({seen.declares or seen.everything for _, seen in alternatives}) > 1:
+                self.left_open = True
             if not self._clash("object", closed, True):
                 return closed
         # What the schema demands stays allowed: where no object is left, close less, in the end nothing.

@@ -3,6 +3,7 @@ between two."""
 
 from __future__ import annotations
 
+import functools
 import gc
 from typing import Any
 
@@ -32,6 +33,12 @@ def warm_up() -> None:
     for kind in _KINDS:
         compile_schema({"type": "object", "properties": {"a": kind}, "required": ["a"]})
     settle()
+
+
+@functools.cache
+def warm_up_once() -> None:
+    """``warm_up`` on the first call of the process, nothing later."""
+    warm_up()
 
 
 def settle() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from schemas.assignments import Space
 from schemas.compiled import Residue
 from schemas.goals import GoalId
 from schemas.stringset import StringSet
@@ -33,12 +34,15 @@ class Conditions:
     """Which combinations of members may stand together.
 
     ``classes[i]`` splits the values of member ``keys[i]``; an assignment says per key 0 (absent) or the 1-based class
-    of its value, and ``accepted`` holds the allowed ones.
+    of its value, and ``accepted`` is the set of the allowed ones (`schemas.assignments`).
     """
 
     keys: tuple[str, ...]
     classes: tuple[tuple[GoalId, ...], ...]
-    accepted: frozenset[tuple[int, ...]]
+    accepted: int
+
+    def space(self) -> Space:
+        return Space([len(classes) + 1 for classes in self.classes])
 
 
 @dataclass(frozen=True, slots=True)

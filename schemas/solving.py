@@ -5,21 +5,19 @@ The states that come out cover the formula and need not exclude each other: a gr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from typing import Protocol, Self
 
 from schemas.formula import (
     ANY_MEMBER,
     And,
     Formula,
-    Has,
-    Lacks,
     Literal,
-    Member,
     Or,
     conjunction,
     disjunction,
-    members_of,
+    member_of,
 )
 from schemas.goals import Goals
 
@@ -45,10 +43,12 @@ class TooManyCases(Exception):
 
 def cases(formula: Formula, start: State, goals: Goals, limit: int) -> Iterator[State]:
     """Raises :class:`TooManyCases` after ``limit`` cases, found and failed together."""
-    stack: list[tuple[State, Formula, list[Or]]] = [(start, formula, [])]
+    stack: list[tuple[State, Formula, list[Or], bool]] = [(start, formula, [], True)]
     seen = 0
     while stack:
-        state, todo, choices = stack.pop()
+        state, todo, choices, is_last = stack.pop()
+        if not is_last:
+            state = state.copy()
         left = _propagate(state, todo, choices, goals)
         seen += 1
         if seen > limit:
@@ -61,7 +61,8 @@ def cases(formula: Formula, start: State, goals: Goals, limit: int) -> Iterator[
             continue
         chosen = min(hard, key=lambda choice: len(choice.parts))
         rest = [choice for choice in left if choice is not chosen]
-        stack.extend((state.copy(), part, rest) for part in reversed(chosen.parts))
+        last = chosen.parts[-1]
+        stack.extend((state, part, rest, part is last) for part in reversed(chosen.parts))
 
 
 def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> list[Or] | None:
@@ -70,73 +71,90 @@ def _propagate(state: State, todo: Formula, choices: list[Or], goals: Goals) -> 
     ``choices`` are reduced as far as ``state`` goes; so only those that look at what is assumed here are looked at.
     """
     pending: list[Formula] = [todo]
-    open_choices = list(choices)
+    reduced, fresh = list(choices), list[Or]()
     while pending:
-        assumed: set[str] = set()
-        fresh: set[Or] = set()
+        assumed: list[Literal] = []
         while pending:
             formula = pending.pop()
-            goals.spend(1)
-            match formula:
-                case True:
-                    continue
-                case False:
-                    return None
-                case And(parts):
-                    pending.extend(reversed(parts))
-                case Or():
-                    open_choices.append(formula)
-                    fresh.add(formula)
-                case _:
-                    assumed |= members_of(formula)
-                    pending.append(state.assume(formula))
-        remaining: list[Or] = []
-        for choice in open_choices:
-            reduced = reduce(choice, state, goals, None if choice in fresh or ANY_MEMBER in assumed else assumed)
-            if isinstance(reduced, Or):
-                remaining.append(reduced)
-            elif reduced is False:
+            if isinstance(formula, And):
+                pending.extend(reversed(formula.parts))
+            elif isinstance(formula, Or):
+                fresh.append(formula)
+            elif formula is False:
                 return None
-            elif reduced is not True:
-                pending.append(reduced)
-        open_choices = list(dict.fromkeys(remaining))
-    return open_choices
+            elif formula is not True:
+                assumed.append(formula)
+                consequence = state.assume(formula)
+                if consequence is not True:
+                    pending.append(consequence)
+        goals.spend(1 + len(assumed))
+        if not (reduced or fresh):
+            break
+        reduction = _Reduction(state, goals, {member_of(literal) for literal in assumed})
+        remaining: dict[Or, None] = {}
+        for formula in chain(map(reduction.again, reduced), map(reduction.first, fresh)):
+            if isinstance(formula, Or):
+                remaining[formula] = None
+            elif formula is False:
+                return None
+            elif formula is not True:
+                pending.append(formula)
+        reduced, fresh = list(remaining), []
+    return reduced
 
 
-def reduce(formula: Formula, state: State, goals: Goals, news: set[str] | None) -> Formula:
-    """The formula without what the state decides. ``news``: the members that were spoken of since it was last reduced,
-    None for a formula that never was."""
-    if isinstance(formula, bool) or (news is not None and not _is_touched(formula, news)):
-        return formula
-    goals.spend(1)
-    if not isinstance(formula, And | Or):
-        verdict = state.verdict(formula)
-        return formula if verdict is None else verdict
-    settled = isinstance(formula, Or)
-    """What one part must come to for the whole to be decided."""
-    parts: list[Formula] = []
-    changed = False
-    for part in formula.parts:
-        if news is not None and not _is_touched(part, news):
-            parts.append(part)
-            continue
-        reduced = reduce(part, state, goals, news)
-        if reduced is settled:
-            return settled
-        changed |= reduced is not part
-        parts.append(reduced)
-    if not changed:
-        return formula
-    return disjunction(parts) if settled else conjunction(parts)
+class _Reduction:
+    """Formulas without what a state decides. What a part comes to is kept: alternatives that exclude each other have
+    most of their literals in common."""
 
+    def __init__(self, state: State, goals: Goals, news: set[str]) -> None:
+        """``news``: the members that were spoken of since formulas were last reduced."""
+        self._state = state
+        self._goals = goals
+        self._news = news
+        self._known: dict[Formula, Formula] = {}
 
-_KEYED = Has | Lacks | Member
+    def first(self, formula: Formula) -> Formula:
+        """Of a formula that was never reduced before."""
+        known = self._known.get(formula)
+        if known is None:
+            known = self._known[formula] = self._reduced(formula, self.first)
+        return known
 
+    def again(self, formula: Formula) -> Formula:
+        """Of one that was, or of a part of it: only what looks at the news can have changed."""
+        if not (ANY_MEMBER in self._news or self._looks_at_news(formula)):
+            return formula
+        known = self._known.get(formula)
+        if known is None:
+            known = self._known[formula] = self._reduced(formula, self.again)
+        return known
 
-def _is_touched(formula: Formula, news: set[str]) -> bool:
-    """Whether ``formula`` looks at one of the members ``news``."""
-    if isinstance(formula, _KEYED):
-        return formula.key in news or not formula.key
-    if isinstance(formula, And | Or):
-        return not news.isdisjoint(formula.members) or ANY_MEMBER in formula.members
-    return True
+    def _looks_at_news(self, formula: Formula) -> bool:
+        if isinstance(formula, bool):
+            return False
+        if isinstance(formula, And | Or):
+            return not self._news.isdisjoint(formula.members) or ANY_MEMBER in formula.members
+        member = member_of(formula)
+        return member in self._news or member == ANY_MEMBER
+
+    def _reduced(self, formula: Formula, part_of: Callable[[Formula], Formula]) -> Formula:
+        self._goals.spend(1)
+        if isinstance(formula, bool):
+            return formula
+        if not isinstance(formula, And | Or):
+            verdict = self._state.verdict(formula)
+            return formula if verdict is None else verdict
+        settled = isinstance(formula, Or)
+        """What one part must come to for the whole to be decided."""
+        parts: list[Formula] = []
+        changed = False
+        for part in formula.parts:
+            reduced = part_of(part)
+            if reduced is settled:
+                return settled
+            changed |= reduced is not part
+            parts.append(reduced)
+        if not changed:
+            return formula
+        return disjunction(parts) if settled else conjunction(parts)

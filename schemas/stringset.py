@@ -209,6 +209,11 @@ def _terminal(language: Language) -> str:
     return language.terminal()
 
 
+def word_terminal(word: str) -> str:
+    """As `StringSet.terminal` of one word."""
+    return f'/"{word}"/' if _PLAIN.fullmatch(word) else StringSet.literals([word]).terminal()
+
+
 def _words(words: tuple[str, ...]) -> str:
     """Fixed words as one regular expression. Plain ones are their own; no tree of their beginnings: it costs more than
     it saves the lexer, which makes its own."""

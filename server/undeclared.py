@@ -1,8 +1,9 @@
 """Keys that a schema says nothing of, found in a value without the help of the compiler that should prevent them.
 
 The rule: where an object declares properties and says nothing of further ones, arguments hold keys that are declared
-or required and no others. The search is cautious: a key counts as declared when *any* subschema that could apply at its
-place declares it, and a place whose subschemas cannot all be found is left alone. So what it finds is always a fault.
+or demanded and no others. The search is cautious: a key counts as declared or demanded when *any* subschema that could
+apply at its place says so, and a place whose subschemas cannot all be found is left alone. So what it finds is always a
+fault.
 """
 
 from __future__ import annotations
@@ -58,16 +59,27 @@ def _search(schemas: list[Any], value: Any, root: Any, path: str) -> str | None:
 
 def _search_object(parts: list[Mapping[str, Any]], value: dict[str, Any], root: Any, path: str) -> str | None:
     closed = any(part.get("properties") for part in parts) and not any(o in part for part in parts for o in _OPENERS)
-    required = {name for part in parts for name in part.get("required") or ()}
+    demanded = {name for part in parts for name in _demanded(part)}
     for key, member in value.items():
         schemas = list(_member_schemas(parts, key))
         here = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
-        if closed and not schemas and key not in required:
+        if closed and not schemas and key not in demanded:
             return here
         fault = _search(schemas, member, root, here)
         if fault is not None:
             return fault
     return None
+
+
+def _demanded(part: Mapping[str, Any]) -> Iterator[str]:
+    """Names of members that an object must have, or must have beside others, or has as a value that is written out."""
+    required = part.get("required")
+    yield from required if isinstance(required, list) else ()
+    for name in ("dependentRequired", "dependencies"):
+        for needed in (part.get(name) or {}).values():
+            yield from needed if isinstance(needed, list) else ()
+    for value in (part.get("const"), *(part.get("enum") or ())):
+        yield from value if isinstance(value, dict) else ()
 
 
 def _member_schemas(parts: list[Mapping[str, Any]], key: str) -> Iterator[Any]:

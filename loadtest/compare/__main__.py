@@ -1,7 +1,7 @@
 """``python -m loadtest.compare``: Strictcall beside vLLM's own server, in alternating rounds on one machine.
 
 Parts: ``masks`` (no server), ``real`` (the embedded model), ``tiny`` (a model that costs nothing),
-``memory`` (the API process over 2,000 requests). JSON, Markdown and a
+``memory`` (the API process over 20,000 requests). JSON, Markdown and a
 picture are written after every round of ``real``, so that an interrupted run leaves what it had; the servers' logs lie
 beside them.
 """
@@ -23,13 +23,11 @@ from pathlib import Path
 from loadtest.compare import report, rounds, workload
 from loadtest.compare.figures import Samples
 from loadtest.compare.masks import free_text_masks
-from loadtest.compare.memory import grow, second_half
+from loadtest.compare.memory import REQUESTS, grow, micro_model, second_half
 from loadtest.compare.servers import ENVIRONMENT, OURS, OURS_OFF, PEER, Server, running, with_template
 from loadtest.compare.tiny_model import make_tiny_model
 
 PARTS = ("masks", "real", "tiny", "memory")
-#: Requests of ``memory``; ``python -m loadtest.compare.memory`` takes any number.
-REQUESTS = 2000
 
 
 class _Console:
@@ -80,20 +78,21 @@ def main() -> int:
                 for bench.number in range(count):
                     rounds.real_model(bench, tools, small)
                     save()
-        if {"tiny", "memory"} & set(given.parts):
+        if "tiny" in given.parts:
             tiny = make_tiny_model(model, given.out / "tiny-model")
-            if "tiny" in given.parts:
-                console("vLLM's AsyncLLM alone")
-                for value in _async_llm(tiny, count, size.per_client * 32):
-                    samples.add("async_llm_us", PEER, value)
-                    console(f"AsyncLLM alone: {value:.1f} µs per delta")
+            console("vLLM's AsyncLLM alone")
+            for value in _async_llm(tiny, count, size.per_client * 32):
+                samples.add("async_llm_us", PEER, value)
+                console(f"AsyncLLM alone: {value:.1f} µs per delta")
             with running(servers, tiny, given.out / "logs-tiny", console) as started:
-                if "tiny" in given.parts:
-                    _tiny(started, samples, size, count, console)
-                    save()
-                if "memory" in given.parts:
-                    grown = second_half(grow(started[0], 200 if given.quick else REQUESTS))
-                    samples.add("memory_mb", OURS, grown)
+                _tiny(started, samples, size, count, console)
+                save()
+        if "memory" in given.parts:
+            micro = micro_model(model, given.out / "micro-model")
+            with running([OURS], micro, given.out / "logs-memory", console) as started:
+                found = grow(started[0], 400 if given.quick else REQUESTS, console)
+                samples.add("memory_mb", OURS, second_half([sample.api for sample in found]))
+                samples.add("memory_children_mb", OURS, second_half([sample.engine for sample in found]))
         save()
     except RuntimeError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -56,7 +56,8 @@ FIGURES = (
     Figure("mask_angles_p99", "mask of a row in free text, text full of `<`, p99: µs", goal=20, paired=False),
     Figure("mask_angles_p99_bare", "— the same by llguidance alone, text full of `<`, p99: µs", paired=False),
     Figure("compiles_seen", "grammars compiled while those seen before are asked for again", goal=0, paired=False),
-    Figure("memory_mb", "API process over 2,000 requests, growth in the second half: MB", goal=10, paired=False),
+    Figure("memory_mb", "API process over 20,000 requests, growth in the second half: MB", goal=5, paired=False),
+    Figure("memory_children_mb", "— growth of the engine and the compile processes: MB", paired=False),
     Figure("limit_t0", "limit: sampled tokens × step time / measured time, forced call, temperature 0", paired=False),
 )
 

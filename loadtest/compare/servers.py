@@ -70,6 +70,10 @@ class Server:
         """Resident bytes of the API process."""
         return int(psutil.Process(self.pid).memory_info().rss)
 
+    def children_memory(self) -> int:
+        """Resident bytes of the processes that it has started."""
+        return sum(int(child.memory_info().rss) for child in psutil.Process(self.pid).children(recursive=True))
+
     def metric(self, name: str) -> float:
         """The sum of a metric's samples."""
         text = httpx2.get(f"http://127.0.0.1:{self.port}/metrics", timeout=60).text
@@ -83,8 +87,9 @@ class Server:
         return self.metric(_PASSES[self.name])
 
     def request(self, body: dict[str, Any]) -> bytes:
-        """The bytes of a streamed chat completion with ``body``."""
-        data = orjson.dumps(body | {"model": self.model, "stream": True, "stream_options": {"include_usage": True}})
+        """The bytes of a chat completion with ``body``, streamed unless it says otherwise."""
+        streamed = {"model": self.model, "stream": True, "stream_options": {"include_usage": True}}
+        data = orjson.dumps(streamed | body)
         head = (
             f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAuthorization: Bearer none\r\n"
             f"Content-Type: application/json\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n"

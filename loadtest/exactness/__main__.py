@@ -20,6 +20,7 @@ from loadtest.exactness.pool import Died, run_all
 from loadtest.exactness.report import as_json, counterexamples, markdown
 from loadtest.exactness.suite import Group, SuiteOutcome, suite_groups
 from loadtest.exactness.tally import Tally
+from loadtest.exactness.times import TimingJob, compile_time
 from loadtest.exactness.vocabulary import tokenizer_file
 from loadtest.exactness.work import Job, work
 
@@ -37,6 +38,8 @@ def main() -> int:
     tallies = {name: Tally(name) for name in compilers}
     interrupted = False
     try:
+        for name in compilers:
+            _time([(subject, name) for subject in subjects if not isinstance(subject, Group)], tallies[name], arguments)
         _run(jobs, tallies, arguments)
     except KeyboardInterrupt:
         interrupted = True
@@ -54,6 +57,20 @@ def main() -> int:
     if arguments.json:
         Path(arguments.json).write_text(json.dumps([as_json(t) for t in tallies.values()], indent=1))
     return 130 if interrupted else 0
+
+
+def _time(jobs: list[TimingJob], tally: Tally, arguments: argparse.Namespace) -> None:
+    """Compile times, in a process that is alone. What dies in it dies again, and is counted, when it is judged."""
+    results = run_all(jobs, compile_time, 1, arguments.time_limit)
+    try:
+        for done, result in enumerate(results, 1):
+            if not isinstance(result, Died):
+                tally.add_time(result)
+            if done % 50 == 0 or done == len(jobs):
+                print(f"\r{tally.compiler}: compile times {done}/{len(jobs)}  ", end="", file=sys.stderr)
+    finally:
+        results.close()
+        print(file=sys.stderr)
 
 
 def _run(jobs: list[Job], tallies: dict[CompilerName, Tally], arguments: argparse.Namespace) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import random
 import time
@@ -53,16 +52,13 @@ class Counterexample:
 @dataclass(slots=True)
 class Outcome:
     """What one compiler did with one schema. Times are CPU times of the thread, so that other processes on the
-    machine do not show: ``compile_us`` schema to grammar on the first call, ``cached_us`` the second call with an
-    equal document, ``matcher_us`` grammar to matcher over SmolLM2's vocabulary, ``mask_ns`` each later mask."""
+    machine hardly show: ``matcher_us`` grammar to matcher over SmolLM2's vocabulary, ``mask_ns`` each later mask."""
 
     id: str
     compiler: CompilerName
     refusal: Refusal | None = None
     residue: list[tuple[str, str, str]] = field(default_factory=list)
     grammar_size: int = 0
-    compile_us: float = 0
-    cached_us: float = 0
     matcher_us: float = 0
     first_mask_us: float = 0
     mask_ns: list[int] = field(default_factory=list)
@@ -122,16 +118,10 @@ def _contradict(record: Record, outcome: Outcome) -> None:
 
 
 def _compile(schema: Json, name: CompilerName, outcome: Outcome) -> Grammar | Refusal:
-    started = time.thread_time_ns()
     result = COMPILERS[name](schema)
-    outcome.compile_us = (time.thread_time_ns() - started) / 1000
     if isinstance(result, Grammar):
         outcome.residue = [(r.path, r.keyword, r.reason) for r in result.residue]
         outcome.grammar_size = result.size
-        again = copy.deepcopy(schema)
-        started = time.thread_time_ns()
-        COMPILERS[name](again)
-        outcome.cached_us = (time.thread_time_ns() - started) / 1000
     return result
 
 

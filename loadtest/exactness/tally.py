@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from loadtest.exactness.compilers import CompilerName, RefusalKind
 from loadtest.exactness.measure import Counterexample, Outcome
 from loadtest.exactness.suite import SuiteOutcome
+from loadtest.exactness.times import CompileTime
 
 
 @dataclass(slots=True)
 class Tally:
-    """Everything of one compiler. Times as in ``Outcome``."""
+    """Everything of one compiler. Times as in ``Outcome`` and ``CompileTime``."""
 
     compiler: CompilerName
     schemas: int = 0
@@ -45,8 +46,6 @@ class Tally:
         if outcome.died:
             self.died.append((outcome.id, outcome.died))
             return
-        self.compile_us.append(outcome.compile_us)
-        self._slow(outcome.compile_us / 1000, "compile", outcome.id)
         if outcome.refusal is not None:
             refusal = outcome.refusal
             self.refusals.append((outcome.id, refusal.kind, refusal.path, refusal.keyword, refusal.reason))
@@ -55,7 +54,6 @@ class Tally:
             self.checked += 1
             self.residue.update({keyword for _, keyword, _ in outcome.residue})
             self.residues.extend((outcome.id, *entry) for entry in outcome.residue)
-        self.cached_us.append(outcome.cached_us)
         self.matcher_us.append(outcome.matcher_us)
         self._slow(outcome.matcher_us / 1000, "matcher", outcome.id)
         if outcome.first_mask_us:
@@ -64,6 +62,12 @@ class Tally:
         if outcome.mask_ns:
             self.mask_us.extend(ns / 1000 for ns in outcome.mask_ns)
             self._slow(max(outcome.mask_ns) / 1e6, "mask", outcome.id)
+
+    def add_time(self, taken: CompileTime) -> None:
+        self.compile_us.append(taken.cold_us)
+        self._slow(taken.cold_us / 1000, "compile", taken.id)
+        if taken.cached_us is not None:
+            self.cached_us.append(taken.cached_us)
 
     def _slow(self, milliseconds: float, what: str, schema: str) -> None:
         if milliseconds > 1:

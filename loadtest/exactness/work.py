@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import TypeAlias
 
 from loadtest.exactness.compilers import CompilerName
 from loadtest.exactness.measure import Options, Outcome, Record, measure
 from loadtest.exactness.suite import Group, SuiteOutcome, run_group
-from schemas.resident import settle, warm_up
+from schemas.resident import settle, warm_up_once
 
 Job: TypeAlias = tuple[Record | Group, CompilerName, Options]
 
@@ -17,14 +16,9 @@ Job: TypeAlias = tuple[Record | Group, CompilerName, Options]
 def work(job: Job, stage: Callable[[str], None]) -> Outcome | SuiteOutcome:
     """``stage`` is told what comes next. The process is kept as the server keeps those that compile."""
     subject, compiler, options = job
-    _warm_up_once()
+    warm_up_once()
     settle()
     if isinstance(subject, Group):
         stage("suite")
         return run_group(subject, compiler)
     return measure(subject, compiler, options, stage)
-
-
-@functools.cache
-def _warm_up_once() -> None:
-    warm_up()

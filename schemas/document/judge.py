@@ -66,7 +66,9 @@ def _meta_schemas() -> Any:
 
 def _repaired(schema: dict[str, Any] | bool) -> dict[str, Any] | bool:
     """A copy that jsonschema-rs reads as the loader reads the schema: tuples, and brackets in patterns."""
-    places = {place.pointer: place for place in Resources(schema).places() if isinstance(place.value, dict)}
+    resources = Resources(schema)
+    resources.scan()
+    places = {place.pointer: place for place in resources.places() if isinstance(place.value, dict)}
     changed: dict[str, Any] | bool = _copy(schema, "", places)
     return changed
 

@@ -12,7 +12,7 @@ from schemas.document import values
 from schemas.document.cycles import refuse_empty_cycles
 from schemas.document.draft import Draft
 from schemas.document.resources import RECURSIVE, Place, Resources
-from schemas.document.size import check_size
+from schemas.document.size import survey
 from schemas.document.uri import resolve
 from schemas.errors import SchemaError
 from schemas.limits import Limits
@@ -47,9 +47,11 @@ def load(schema: dict[str, Any] | bool, limits: Limits | None = None) -> Documen
     limits = limits or Limits()
     if not isinstance(schema, dict | bool):
         raise SchemaError("", "", "a schema is an object, true or false")
-    check_size(schema, limits)
-    builder = _Builder(Resources(schema), limits)
-    document = builder.run()
+    seen = survey(schema, limits)
+    resources = Resources(schema)
+    if seen.names_places:
+        resources.scan()
+    document = _Builder(resources, limits).run()
     refuse_empty_cycles(document.nodes)
     return document
 
@@ -65,20 +67,16 @@ class _Builder:
 
     def run(self) -> Document:
         nodes: list[Node] = []
-        digest = hashlib.sha256()
+        texts: list[str] = []
         self._node(self._resources.root, ())
         while self._pending:
-            fields = self._fields(*self._pending.popleft())
-            # An empty enum is the one empty list that says something.
-            said = {
-                name: value for name, value in fields.items() if value is not None and (value != () or name == "enum")
-            }
+            said = self._fields(*self._pending.popleft())
             nodes.append(node_of(said))
             types = said.get("types")
             if types is not None:  # a set has no order of its own
                 said["types"] = sorted(types)
-            digest.update(repr(said).encode())
-        return Document(tuple(nodes), digest.hexdigest())
+            texts.append(repr(said))
+        return Document(tuple(nodes), hashlib.sha256("".join(texts).encode()).hexdigest())
 
     def _node(self, place: Place, scope: Scope) -> NodeId:
         if self._resources.has_dynamic_anchors:
@@ -93,18 +91,27 @@ class _Builder:
         return known
 
     def _fields(self, place: Place, scope: Scope) -> dict[str, Any]:
-        """The fields of the node, in an order that the document's does not change."""
+        """What the node says, in an order that the document's does not change."""
         value = place.value
         fields: dict[str, Any] = {"path": place.path}
         if isinstance(value, bool):
             fields["always"] = value
             return fields
-        if refs := self._refs(place, scope):
-            fields["refs"] = refs
-        if place.draft <= Draft.V7 and "$ref" in value:
-            return fields
         keywords = value.keys()
+        if not keywords.isdisjoint(_REFERENCES):
+            if refs := self._refs(place, scope):
+                fields["refs"] = refs
+            if place.draft <= Draft.V7 and "$ref" in value:
+                return fields
         self._generic(place, fields)
+        if not keywords.isdisjoint(_OTHERS):
+            self._others(place, scope, fields)
+            # An empty enum is the one empty list that says something.
+            return {k: v for k, v in fields.items() if v is not None and (v != () or k == "enum")}
+        return fields
+
+    def _others(self, place: Place, scope: Scope, fields: dict[str, Any]) -> None:
+        keywords = place.value.keys()
         if not keywords.isdisjoint(_NUMBER_WORDS):
             self._numbers(place, fields)
         if not keywords.isdisjoint(_STRING_WORDS):
@@ -115,7 +122,6 @@ class _Builder:
             self._objects(place, scope, fields)
         if not keywords.isdisjoint(_APPLICATORS):
             self._applicators(place, scope, fields)
-        return fields
 
     # references
 
@@ -161,7 +167,7 @@ class _Builder:
             values.refuse(place, keyword, "must be a non-empty list of schemas")
         for index, schema in enumerate(schemas):
             values.require_schema(place, f"{keyword}/{index}", schema)
-        return tuple(self._node(self._resources.child(place, keyword, i), scope) for i in range(len(schemas)))
+        return tuple([self._node(self._resources.item(place, keyword, i), scope) for i in range(len(schemas))])
 
     def _map(self, place: Place, scope: Scope, keyword: str) -> tuple[tuple[str, NodeId], ...]:
         if keyword not in place.value:
@@ -171,7 +177,7 @@ class _Builder:
         for name in sorted(members):
             if not isinstance(members[name], dict | bool):
                 values.require_schema(place, f"{keyword}/{name}", members[name])
-            found.append((name, self._node(self._resources.child(place, keyword, name), scope)))
+            found.append((name, self._node(self._resources.member(place, keyword, name), scope)))
         return tuple(found)
 
     # keywords
@@ -260,7 +266,7 @@ class _Builder:
                 required.append((name, values.names(place, f"dependencies/{name}", value, self._limits)))
             else:
                 values.require_schema(place, f"dependencies/{name}", value)
-                schemas.append((name, self._node(self._resources.child(place, "dependencies", name), scope)))
+                schemas.append((name, self._node(self._resources.member(place, "dependencies", name), scope)))
         if place.draft >= Draft.V2019:
             for name, value in sorted(values.mapping(place, "dependentRequired", self._limits).items()):
                 required.append((name, values.names(place, f"dependentRequired/{name}", value, self._limits)))
@@ -277,6 +283,7 @@ class _Builder:
                 fields[keyword + "_"] = self._one(place, scope, keyword)
 
 
+_REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 # What is absent costs nothing: a group is looked at only where one of its words is.
 _NUMBER_WORDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 _STRING_WORDS = frozenset({"minLength", "maxLength", "pattern", "format"})
@@ -289,6 +296,7 @@ _OBJECT_WORDS = frozenset(
     | {"maxProperties", "dependencies", "dependentRequired", "dependentSchemas", "unevaluatedProperties"}
 )
 _APPLICATORS = frozenset({"allOf", "anyOf", "oneOf", "not", "if"})
+_OTHERS = _NUMBER_WORDS | _STRING_WORDS | _ARRAY_WORDS | _OBJECT_WORDS | _APPLICATORS
 
 
 def _enter(scope: Scope, resource: Place) -> Scope:

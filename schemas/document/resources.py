@@ -6,7 +6,7 @@ A *resource* is a subschema with an ``$id`` of its own, or the root (JSON Schema
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -31,7 +31,7 @@ class Place:
     draft: Draft
     base: str
     _resource: Place | None = None
-    dynamic_anchors: dict[str, Place] = field(default_factory=dict)
+    dynamic_anchors: dict[str, Place] | None = None
     """Of a resource: its ``$dynamicAnchor``s, and :data:`RECURSIVE` when it has ``$recursiveAnchor: true``."""
 
     @property
@@ -44,18 +44,29 @@ class Place:
 
 
 class Resources:
-    """All places of a schema and of the meta-schemas that it refers to."""
+    """The places of a schema and of the meta-schemas that it refers to: all of them after ``scan``, before it those
+    that were asked for. A schema that names subschemas (``schemas.document.size.Survey``) must be scanned first."""
 
-    def __init__(self, schema: Any, draft: Draft = Draft.V2020) -> None:
+    def __init__(self, schema: Any) -> None:
         self._places: dict[tuple[str, str], Place] = {}
         self._by_uri: dict[str, Place] = {}
         self._anchors: dict[tuple[str, str], Place] = {}
         self._resolved: dict[tuple[str, str], Place] = {}
         self.has_dynamic_anchors = False
-        self.root = self._add_document(schema, "", draft)
+        self.root = Place(schema, "", "", Draft.V2020, "")
+        self._by_uri[""] = self._places["", ""] = self.root
+        self._is_scanned = False
+        if isinstance(schema, dict):
+            self._identify(self.root)
+
+    def scan(self) -> None:
+        """Find all subschemas at places where their draft has one, and what they are called."""
+        self._is_scanned = True
+        if isinstance(self.root.value, dict):
+            self._register(_below(self.root))
 
     def places(self) -> list[Place]:
-        """The subschemas of the document itself that are at places where their draft has one."""
+        """What a scan has found in the document itself."""
         return [place for (document, _), place in self._places.items() if not document]
 
     def resolve(self, place: Place, keyword: str, reference: str) -> Place:
@@ -72,7 +83,7 @@ class Resources:
             meta = _meta_schema(uri)
             if meta is None:
                 raise SchemaError(place.path, keyword, _unknown(reference, uri))
-            resource = self._add_document(meta, uri, Draft.V2020)
+            resource = self._add_meta_schema(meta, uri)
         if fragment and not fragment.startswith("/"):
             anchor = self._anchors.get((uri, fragment)) or self._anchors.get((resource.base, fragment))
             if anchor is None:
@@ -87,16 +98,32 @@ class Resources:
                 raise
             return self._at_pointer(self.root, tokens, place, keyword, reference)
 
-    def child(self, place: Place, *tokens: str | int) -> Place:
-        """The subschema below ``place``. It was found by the scan, or is looked at now."""
-        pointer = place.pointer + "".join(f"/{escape(t) if isinstance(t, str) else t}" for t in tokens)
+    def child(self, place: Place, keyword: str) -> Place:
+        """The subschema that ``keyword`` has."""
+        pointer = f"{place.pointer}/{keyword}"
         found = self._places.get((place.document, pointer))
-        if found is None:
-            value = place.value
-            for token in tokens:
-                value = value[token]
-            found = self._scan(value, place.document, pointer, place)
-        return found
+        return found or self._added(place.value[keyword], pointer, place)
+
+    def member(self, place: Place, keyword: str, name: str) -> Place:
+        """The subschema that ``keyword`` has under ``name``."""
+        pointer = f"{place.pointer}/{keyword}/{escape(name)}"
+        found = self._places.get((place.document, pointer))
+        return found or self._added(place.value[keyword][name], pointer, place)
+
+    def item(self, place: Place, keyword: str, index: int) -> Place:
+        """The subschema that ``keyword`` has at ``index``."""
+        pointer = f"{place.pointer}/{keyword}/{index}"
+        found = self._places.get((place.document, pointer))
+        return found or self._added(place.value[keyword][index], pointer, place)
+
+    def _added(self, value: Any, pointer: str, above: Place) -> Place:
+        """A place that no scan has found, perhaps because there was none."""
+        place = Place(value, above.document, pointer, above.draft, above.base, above.resource)
+        if self._is_scanned or above.document:
+            self._register([place])
+        else:
+            self._places["", pointer] = place
+        return place
 
     def _at_pointer(self, resource: Place, tokens: list[str], place: Place, keyword: str, reference: str) -> Place:
         value, pointer, nearest = resource.value, resource.pointer, resource
@@ -113,30 +140,23 @@ class Resources:
             return nearest
         if not isinstance(value, dict | bool):
             raise SchemaError(place.path, keyword, f"{reference!r} names something that is not a schema")
-        return self._scan(value, resource.document, pointer, nearest)
+        return self._added(value, pointer, nearest)
 
-    def _add_document(self, schema: Any, uri: str, draft: Draft) -> Place:
-        root = Place(schema, uri, "", draft, uri)
-        self._by_uri.setdefault(uri, root)
-        self._scan(schema, uri, "", root)
+    def _add_meta_schema(self, schema: Any, uri: str) -> Place:
+        root = self._by_uri[uri] = Place(schema, uri, "", Draft.V2020, uri)
+        self._register([root])
         return root
 
-    def _scan(self, schema: Any, document: str, pointer: str, parent: Place) -> Place:
-        """Register ``schema`` and every subschema at a place where its draft has one, without recursion."""
-        first: Place | None = None
-        pending: list[tuple[Any, str, Place]] = [(schema, pointer, parent)]
+    def _register(self, pending: list[Place]) -> None:
+        """Add places, the last one first, and all that is below them, without recursion."""
         while pending:
-            value, at, above = pending.pop()
-            place = above if not at else Place(value, document, at, above.draft, above.base, above.resource)
-            first = first or place
-            if (document, at) in self._places:
+            place = pending.pop()
+            if (place.document, place.pointer) in self._places:
                 continue
-            self._places[document, at] = place
-            if isinstance(value, dict):
+            self._places[place.document, place.pointer] = place
+            if isinstance(place.value, dict):
                 self._identify(place)
-                pending.extend((v, f"{at}/{suffix}", place) for suffix, v in reversed(list(_subschemas(place))))
-        assert first is not None
-        return first
+                pending.extend(_below(place))
 
     def _identify(self, place: Place) -> None:
         value = place.value
@@ -168,10 +188,20 @@ class Resources:
             self._anchors.setdefault((place.base, name), place)
             if keyword == "$dynamicAnchor":
                 self.has_dynamic_anchors = True
-                resource.dynamic_anchors.setdefault(name, place)
+                resource.dynamic_anchors = {name: place} | (resource.dynamic_anchors or {})
         if place.draft is Draft.V2019 and place is resource and place.value.get("$recursiveAnchor") is True:
             self.has_dynamic_anchors = True
-            resource.dynamic_anchors[RECURSIVE] = place
+            resource.dynamic_anchors = (resource.dynamic_anchors or {}) | {RECURSIVE: place}
+
+
+def _below(place: Place) -> list[Place]:
+    """The next subschemas at places where the draft has one, the last one first."""
+    found = [
+        Place(value, place.document, f"{place.pointer}/{suffix}", place.draft, place.base, place.resource)
+        for suffix, value in _subschemas(place)
+    ]
+    found.reverse()
+    return found
 
 
 def _subschemas(place: Place) -> Iterator[tuple[str, Any]]:

@@ -9,12 +9,13 @@ from typing import Any, TypeAlias
 from schemas.document.loader import Document
 from schemas.node import Node, NodeId, node_of
 
-_ONE = frozenset(
-    {"items", "contains", "unevaluated_items", "additional_properties", "property_names", "unevaluated_properties"}
-    | {"not_", "if_", "then_", "else_"}
+_KINDS = (
+    dict.fromkeys(("items", "contains", "unevaluated_items", "additional_properties", "property_names"), "one")
+    | dict.fromkeys(("unevaluated_properties", "not_", "if_", "then_", "else_"), "one")
+    | dict.fromkeys(("refs", "prefix_items", "all_of", "any_of", "one_of"), "many")
+    | dict.fromkeys(("properties", "pattern_properties", "dependent_schemas"), "named")
 )
-_MANY = frozenset({"refs", "prefix_items", "all_of", "any_of", "one_of"})
-_NAMED = frozenset({"properties", "pattern_properties", "dependent_schemas"})
+"""What the fields with children are: one, many, or many with a name each."""
 _VALUES = frozenset({"enum", "const"})
 """JSON values: 1 and true are equal to Python, so they are compared as texts."""
 
@@ -31,14 +32,13 @@ def shared(document: Document) -> Document:
     nodes = document.nodes
     classes: list[Class] = [-1 - node for node in range(len(nodes))]
     first: list[NodeId] = []
-    known: dict[tuple[tuple[str, Any], ...], Class] = {}
+    known: dict[tuple[Any, ...], Class] = {}
     for number in reversed(range(len(nodes))):
-        said = _with_children(nodes[number], classes.__getitem__)
-        del said["path"]
-        if said.keys() == {"refs"} and len(said["refs"]) == 1 and said["refs"][0] >= 0:
-            classes[number] = said["refs"][0]
+        said = vars(nodes[number])
+        if len(said) == 2 and "refs" in said and len(said["refs"]) == 1 and classes[said["refs"][0]] >= 0:
+            classes[number] = classes[said["refs"][0]]
             continue
-        found = known.setdefault(tuple((name, _comparable(name, value)) for name, value in said.items()), len(first))
+        found = known.setdefault(_comparable(said, classes.__getitem__), len(first))
         if found == len(first):
             first.append(number)
         first[found] = number
@@ -47,25 +47,35 @@ def shared(document: Document) -> Document:
 
 
 def _joined(nodes: Sequence[Node], classes: Sequence[Class], first: Sequence[NodeId]) -> tuple[Node, ...]:
-    def same(node: NodeId) -> NodeId:
-        return first[classes[node]]
+    joined = list(nodes)
+    for number in first:
+        said = vars(nodes[number])
+        changed = {
+            name: _renamed(_KINDS[name], said[name], lambda child: first[classes[child]])
+            for name in said.keys() & _KINDS.keys()
+        }
+        if changed:
+            joined[number] = node_of(said | changed)
+    return tuple(joined)
 
-    return tuple(
-        node_of(_with_children(node, same)) if same(number) == number else node for number, node in enumerate(nodes)
-    )
 
-
-def _with_children(node: Node, renamed: Callable[[NodeId], int]) -> dict[str, Any]:
-    said = dict(vars(node))
+def _comparable(said: dict[str, Any], renamed: Callable[[NodeId], int]) -> tuple[Any, ...]:
+    """All but the path, with children as their classes."""
+    found: list[Any] = []
     for name, value in said.items():
-        if name in _NAMED:
-            said[name] = tuple([(key, renamed(child)) for key, child in value])
-        elif name in _ONE:
-            said[name] = renamed(value)
-        elif name in _MANY:
-            said[name] = tuple(map(renamed, value))
-    return said
+        kind = _KINDS.get(name)
+        if kind is not None:
+            found.append(name)
+            found.append(_renamed(kind, value, renamed))
+        elif name != "path":
+            found.append(name)
+            found.append(repr(value) if name in _VALUES else value)
+    return tuple(found)
 
 
-def _comparable(name: str, value: Any) -> Any:
-    return repr(value) if name in _VALUES else value
+def _renamed(kind: str, value: Any, renamed: Callable[[NodeId], int]) -> Any:
+    if kind == "one":
+        return renamed(value)
+    if kind == "many":
+        return tuple(map(renamed, value))
+    return tuple([(key, renamed(child)) for key, child in value])

@@ -1,7 +1,10 @@
-"""How big a schema document is, found without recursion: nothing else may look at it before."""
+"""How big a schema document is, and what kind of words are in it, found without recursion: nothing else may look at it
+before."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, TypeAlias
 
@@ -16,8 +19,22 @@ Trail: TypeAlias = tuple[Any, Any] | None
 """The way back to the root: (the way to the parent, the key or index in it)."""
 
 
-def check_size(schema: Any, limits: Limits) -> None:
+_ANCHORS = frozenset({"$anchor", "$dynamicAnchor", "$recursiveAnchor"})
+_IDENTITY = frozenset({"$schema", "$id", "id"})
+_NAMING = _ANCHORS | _IDENTITY
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a look at every member of a document has shown. Data that looks like keywords counts too."""
+
+    names_places: bool = False
+    """Perhaps a subschema has a name of its own, or another draft than the root."""
+
+
+def survey(schema: Any, limits: Limits) -> Survey:
     """Raise :class:`SchemaError` when the document is too deep or, as compact JSON, too long, or is no JSON at all."""
+    seen = Survey()
     total = _scalar(schema, None) if not isinstance(schema, dict | list) else 0
     pending: list[tuple[Any, int, Trail]] = [(schema, 1, None)] if isinstance(schema, dict | list) else []
     while pending:
@@ -25,13 +42,20 @@ def check_size(schema: Any, limits: Limits) -> None:
         if depth > limits.nesting:
             raise SchemaError(_pointer(trail)[:200], "", f"nested too deep: over the limit nesting = {limits.nesting}")
         total += 2 + len(value)
+        children: Iterable[tuple[Any, Any]]
         if isinstance(value, dict):
-            total += 3 * len(value)
-            for key in value:
-                if not isinstance(key, str):
-                    raise SchemaError(_pointer(trail), "", f"{key!r} is not a string, so it cannot be a member's name")
-                total += len(key)
-        for key, child in value.items() if isinstance(value, dict) else enumerate(value):
+            try:
+                total += 3 * len(value) + len("".join(value))
+            except TypeError:
+                key = next(key for key in value if not isinstance(key, str))
+                reason = f"{key!r} is not a string, so it cannot be a member's name"
+                raise SchemaError(_pointer(trail), "", reason) from None
+            if not value.keys().isdisjoint(_NAMING) and _names_a_place(value, trail):
+                seen.names_places = True
+            children = value.items()
+        else:
+            children = enumerate(value)
+        for key, child in children:
             kind = type(child)
             if kind is str:
                 total += len(child) + 2
@@ -47,6 +71,14 @@ def check_size(schema: Any, limits: Limits) -> None:
                 total += _scalar(child, (trail, key))
         if total > limits.document_bytes:
             raise SchemaError("", "", f"the schema is over the limit document_bytes = {limits.document_bytes}")
+    return seen
+
+
+def _names_a_place(value: dict[str, Any], trail: Trail) -> bool:
+    """Whether a subschema at ``trail`` has a name or a draft that the scan must know. The root's own are known."""
+    if not _ANCHORS.isdisjoint(value):
+        return True
+    return trail is not None and any(isinstance(value.get(word), str) for word in _IDENTITY)
 
 
 def _scalar(value: Any, trail: Trail) -> int:

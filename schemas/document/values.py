@@ -12,6 +12,7 @@ from schemas.limits import Limits
 from schemas.numbers.doubles import exact
 
 TYPES = frozenset({"null", "boolean", "integer", "number", "string", "array", "object"})
+_ALONE = {name: frozenset({name}) for name in TYPES}
 
 
 def refuse(place: Place, keyword: str, reason: str) -> NoReturn:
@@ -68,6 +69,8 @@ def string(place: Place, keyword: str) -> str | None:
 
 def types(place: Place) -> frozenset[str]:
     value = place.value["type"]
+    if isinstance(value, str) and value in _ALONE:
+        return _ALONE[value]
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list) or not names:
         refuse(place, "type", "must be a type name or a non-empty list of them")

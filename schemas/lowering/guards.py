@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from schemas.lowering.text import Condition, all_of, any_of, bits
 from schemas.shapes import Conditions
@@ -35,12 +34,11 @@ class Guards:
 
     def __init__(self, conditions: Conditions, possible: Callable[[int, int], bool], low: int) -> None:
         """``possible(i, c)``: class ``c`` of key ``i`` has values at all. ``low``: the first free bit."""
-        self._accepted = [
-            assignment
-            for assignment in sorted(conditions.accepted)
-            if all(value == 0 or possible(i, value) for i, value in enumerate(assignment))
-        ]
-        self._sizes = [len(classes) + 1 for classes in conditions.classes]
+        self._space = conditions.space()
+        self._accepted = conditions.accepted
+        for at, classes in enumerate(conditions.classes):
+            gone = [value for value in range(1, len(classes) + 1) if not possible(at, value)]
+            self._accepted &= ~self._space.where(at, gone)
         self.fields: list[Field] = []
         for classes in conditions.classes:
             high = low + len(classes).bit_length()
@@ -48,42 +46,42 @@ class Guards:
             low = high
         self._live = self._reachable()
 
-    def _reachable(self) -> set[tuple[int, ...]]:
+    def _reachable(self) -> int:
         """States from which an accepted combination can be reached by adding members; 0 is "not yet"."""
-        live: set[tuple[int, ...]] = set()
-        for assignment in self._accepted:
-            live.update(product(*((value, 0) if value else (0,) for value in assignment)))
+        live = self._accepted
+        for at, size in enumerate(self._space.sizes):
+            for value in range(1, size):
+                live |= self._space.moved(live, at, value)
         return live
 
     @property
     def accepts_empty(self) -> bool:
-        return any(not any(assignment) for assignment in self._accepted)
+        return bool(self._accepted & 1)
 
     def add(self, key: int, value: int) -> Condition:
         """When a member ``key`` of class ``value`` may be added: it is absent, and what comes of it is live."""
-        allowed = {(*state[:key], 0, *state[key + 1 :]) for state in self._live if state[key] == value}
-        return all_of((self.fields[key].equals(0), self._table(allowed, skip=key)))
+        allowed = self._space.moved(self._live, key, value)
+        absent = self._live & self._space.where(key, (0,))
+        return all_of((self.fields[key].equals(0), self._table(allowed, absent & ~allowed)))
 
     def final(self) -> Condition:
-        return self._table(set(self._accepted), skip=None)
+        return self._table(self._accepted, self._live & ~self._accepted)
 
-    def _table(self, states: set[tuple[int, ...]], skip: int | None) -> Condition:
-        """True in exactly ``states``, among the live ones: others never occur."""
-        known: dict[tuple[int, frozenset[tuple[int, ...]]], Condition] = {}
-        domain = self._live
+    def _table(self, inside: int, outside: int) -> Condition:
+        """True in all states ``inside``, False in those ``outside``: others never occur."""
+        known: dict[tuple[int, int, int], Condition] = {}
 
-        def build(key: int, inside: frozenset[tuple[int, ...]], outside: frozenset[tuple[int, ...]]) -> Condition:
+        def build(key: int, inside: int, outside: int) -> Condition:
             if not outside:
                 return bool(inside)
             if not inside:
                 return False
-            memo = (key, inside)
+            memo = (key, inside, outside)
             if memo in known:
                 return known[memo]
             groups: dict[Condition, list[int]] = {}
-            for value in range(self._sizes[key]):
-                left = frozenset(state for state in inside if state[key] == value)
-                right = frozenset(state for state in outside if state[key] == value)
+            tails = zip(self._space.tails(inside, key), self._space.tails(outside, key), strict=True)
+            for value, (left, right) in enumerate(tails):
                 if left or right:
                     groups.setdefault(build(key + 1, left, right), []).append(value)
             if len(groups) == 1:
@@ -93,11 +91,10 @@ class Guards:
             known[memo] = result
             return result
 
-        rest = {state for state in domain if skip is None or state[skip] == 0} - states
-        return build(0, frozenset(states), frozenset(rest))
+        return build(0, inside, outside)
 
     def _among(self, key: int, values: Sequence[int]) -> Condition:
-        field, size = self.fields[key], self._sizes[key]
+        field, size = self.fields[key], self._space.sizes[key]
         if len(values) > size // 2 and 0 not in values and len(values) == size - 1:
             return any_of((f"ne({bits(field.low, field.high)}, 0)",))
         return any_of(field.equals(value) for value in values)

@@ -211,7 +211,7 @@ def _optional(writer: MemberWriter, plan: _Plan, after: str) -> None:
         if spare < high - low or plan.counted:
             room = f"bit_count_lt({bits(low, high)}, {spare})"
     for index, slot in enumerate(plan.optional, low):
-        condition = all_of((f"bit_clear({index})", room))
+        condition = f"bit_clear({index})" if room is True else all_of((f"bit_clear({index})", room))
         member = writer.member(slot.key, slot.goal)
         plan.members.append(f"{member} {after}::set_bit({index}) %if {condition}")
     if plan.optional:

@@ -16,7 +16,7 @@ from schemas.lowering.text import Text
 from schemas.numbers import NumberSet
 from schemas.scalars import Scalars
 from schemas.spelling import JSON, Keywords, Members, Quoted, Spelling
-from schemas.stringset import StringSet
+from schemas.stringset import StringSet, word_terminal
 
 COLON = "/: ?/"
 COMMA = "/, ?/"
@@ -110,7 +110,7 @@ class Lowering:
         """Terminals: one for the fixed words, one for numbers, one for strings."""
         values = self.algebra.reader.scalars(goal)
         words = [word for word, on in (("null", values.null), ("true", values.true), ("false", values.false)) if on]
-        if self.spelling == Keywords():
+        if isinstance(self.spelling, Keywords):
             words += [PYTHON_WORDS[word] for word in words]
         found = [self.text.terminal("/" + "|".join(words) + "/")] if words else []
         found.extend(self.numbers(values, self.goals.path(goal)))
@@ -162,7 +162,7 @@ class Lowering:
 
     def _quoted(self, strings: StringSet) -> list[str]:
         found = [strings.terminal(), *strings.shortcuts()]
-        return [*found, strings.in_single_quotes()] if self.spelling == Keywords() else found
+        return [*found, strings.in_single_quotes()] if isinstance(self.spelling, Keywords) else found
 
     def bearable(self, strings: StringSet, path: str) -> StringSet:
         """``strings``, or a superset where they would be too much for the lexer."""
@@ -182,7 +182,10 @@ class Lowering:
         """
         known = self._keys.get(name)
         if known is None:
-            known = self._keys[name] = self._with_colon(self._quoted(StringSet.literals([name])))
+            expressions = [word_terminal(name)]
+            if isinstance(self.spelling, Keywords):
+                expressions.append(StringSet.literals([name]).in_single_quotes())
+            known = self._keys[name] = self._with_colon(expressions)
         return known
 
     def keys(self, names: StringSet, path: str) -> str:

@@ -95,6 +95,6 @@ def test_a_burst_against_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_growth_is_that_of_the_second_half() -> None:
-    flat = [(n, 100.0 + (20 if n else 0)) for n in range(21)]
+    flat = [100.0 + (20 if n else 0) for n in range(21)]
     assert memory.second_half(flat) == 0
-    assert memory.second_half([(n, 100.0 + n) for n in range(21)]) == 10
+    assert memory.second_half([100.0 + n for n in range(21)]) == 10

@@ -21,6 +21,7 @@ from loadtest.exactness.report import as_json, counterexamples, markdown
 from loadtest.exactness.spellings import shuffled, spellings, whole_spellings
 from loadtest.exactness.suite import Group, run_group
 from loadtest.exactness.tally import Tally, quantile
+from loadtest.exactness.times import CompileTime, compile_time
 from schemas import Residue, compile_schema
 from schemas.compiled import CompiledSchema
 from schemas.sample import grammar_of, matcher, sample, walk
@@ -184,6 +185,22 @@ def test_tables_and_json_carry_the_counts(monkeypatch: pytest.MonkeyPatch) -> No
     lines = "\n".join(counterexamples(tally, 0))
     assert "invalid accepted: r test 1" in lines
     assert json.loads(json.dumps(as_json(tally)))["counts"]["invalid accepted"] == 1
+
+
+def test_compile_times_are_of_the_first_call_and_of_the_second() -> None:
+    refused = {"id": "no", "schema": False, "tests": []}
+    names: list[compilers.CompilerName] = ["strictcall", "llguidance"]
+    jobs = [(record, name) for record in (RECORD, refused) for name in names]
+    found = list(run_all(jobs, compile_time, workers=1, time_limit=60))
+    assert [(t.id, t.compiler) for t in found if isinstance(t, CompileTime)] == [(r["id"], name) for r, name in jobs]
+    tally = Tally("strictcall")
+    for taken in found:
+        assert isinstance(taken, CompileTime)
+        assert taken.cold_us > 0
+        tally.add_time(taken)
+    assert len(tally.compile_us) == 4
+    assert len(tally.cached_us) == 2
+    assert "| schema → grammar, cold, ms (p50 / p99 / max) | 0.0 / 0.0 / 0.0 |" not in markdown([tally])
 
 
 def test_quantiles() -> None:

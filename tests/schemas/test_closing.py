@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from schemas import compile_schema
 from tests.schemas.acceptance import Grammar
 
 OBJECT: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -73,3 +74,20 @@ def test_closing(schema: dict[str, Any], good: list[str], bad: list[str]) -> Non
 
 def test_the_default_is_the_schema_as_written() -> None:
     assert Grammar(OBJECT).takes('{"b":1}')
+
+
+ALL_CLOSED: list[tuple[str, dict[str, Any], bool]] = [
+    ("with members of other types", OBJECT | {"required": ["a"]}, True),
+    ("nested", {"properties": {"o": OBJECT, "s": {"type": "string"}}, "type": "object"}, True),
+    ("nothing to close", {"type": "object"}, True),
+    ("demands more than it declares", OBJECT | {"minProperties": 2}, False),
+    ("nested, demands more", {"properties": {"o": OBJECT | {"minProperties": 2}}}, False),
+    ("a branch that declares nothing", {"anyOf": [OBJECT, {"required": ["free"]}]}, False),
+    ("a pattern makes room", {"allOf": [OBJECT, {"patternProperties": {"^x": {}}, "minProperties": 9}]}, True),
+]
+
+
+@pytest.mark.parametrize(("schema", "all_closed"), [c[1:] for c in ALL_CLOSED], ids=[c[0] for c in ALL_CLOSED])
+def test_whether_all_is_closed_is_said(schema: dict[str, Any], all_closed: bool) -> None:
+    assert compile_schema(schema, undeclared="forbid").closed is all_closed
+    assert not compile_schema(schema).closed

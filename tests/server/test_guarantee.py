@@ -299,6 +299,9 @@ def test_undeclared_keys_are_a_violation(checked: Stub) -> None:
         ({"properties": {"l": {"items": OBJECT}}}, {"l": [{"a": {}}, {"x": 1}]}, "/l/1/x"),
         ({"properties": {"t": {"$ref": "#"}}}, {"t": {"t": {"u": 1}}}, "/t/t/u"),
         (OBJECT | {"required": ["x"]}, {"x": 1, "y": 2}, "/y"),
+        (OBJECT | {"dependencies": {"a": ["x"]}}, {"x": 1, "y": 2}, "/y"),
+        (OBJECT | {"dependentRequired": {"a": ["x"]}}, {"x": 1, "y": 2}, "/y"),
+        (OBJECT | {"enum": [{"x": 1}]}, {"x": 1, "y": 2}, "/y"),
         (OBJECT | {"then": {"additionalProperties": False}}, {"x": 1}, None),
     ],
 )

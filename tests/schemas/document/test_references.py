@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from schemas.document import Document, load
+from schemas.document.size import survey
 from schemas.errors import SchemaError
+from schemas.limits import Limits
 from tests.schemas.document.evaluate import is_valid
 
 
@@ -194,3 +196,30 @@ def test_references_are_resolved_as_rfc_3986_says(base: str, reference: str, exp
     from schemas.document.uri import resolve
 
     assert resolve(base, reference) == expected
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {
+            "$id": "https://example.com/a",
+            "$ref": "#/x/y/properties/z",
+            "x": {"y": {"properties": {"z": {"items": {}}}}},
+        },
+        {"properties": {"a": {"$ref": "#/properties/b/items/0"}, "b": {"items": [{"type": "null"}]}}},
+        {"$schema": "http://json-schema.org/draft-04/schema#", "id": "x", "definitions": {"~/": {"$ref": "#"}}},
+        {"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "http://json-schema.org/draft-07/schema#"}], "$defs": {"a": False}},
+    ],
+)
+def test_without_names_inside_a_scan_finds_nothing_more(schema: dict[str, Any]) -> None:
+    assert not survey(schema, Limits()).names_places
+    named = schema | {"x-named": {"$anchor": "unused", "id": "unused"}}
+    assert survey(named, Limits()).names_places
+    assert load(named) == load(schema)
+
+
+@pytest.mark.parametrize(
+    "name", [{"$id": "b"}, {"id": "b"}, {"$anchor": "b"}, {"$dynamicAnchor": "b"}, {"$schema": "b"}]
+)
+def test_what_names_a_subschema_is_seen(name: dict[str, Any]) -> None:
+    assert survey({"$defs": {"a": {"not": name}}}, Limits()).names_places
