@@ -41,7 +41,10 @@ def message_rules(shape: Shape, channels: Channels, tools: Sequence[Tool]) -> li
     if is_special(form, c.end):
         rules.append(f"passed: SAID? {fixed(c.end + c.start + c.role)}")
     else:
-        rules.append(f"passed[lazy]: /(?s:.*){regex(c.end + c.start + c.role)}/")
+        # Where the marks are text the reader takes any end for one that the beginning of a message follows.
+        handed_on = f"(?s:.*){regex(c.end + c.start + c.role)}"
+        earlier = f"(?s:.*)({ends}){regex(c.start)}{handed_on}"
+        rules.append(f"passed[lazy]: PASSED\nPASSED: {without(handed_on, [earlier])}")
     if shape.response is not None:
         rules.append(f'result: {fixed(c.channel)} "{c.text}" {kind} {fixed(c.body)} response')
         rules.append(nested("response", shape.response))

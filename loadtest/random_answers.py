@@ -33,8 +33,8 @@ BLOCK = 500
 """Answers of one format between two writes of the results."""
 
 
-def _tool(name: str, properties: dict[str, Any], required: Sequence[str] = ()) -> dict[str, Any]:
-    parameters = {"type": "object", "properties": properties, "required": list(required)}
+def _tool(name: str, properties: dict[str, Any], required: Sequence[str] = (), **more: Any) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties, "required": list(required), **more}
     return {"type": "function", "function": {"name": name, "parameters": parameters}}
 
 
@@ -47,6 +47,8 @@ TOOLS = [
     _tool(
         "set-tags", {"tags": {"type": "array", "items": {"type": "string", "maxLength": 4}, "maxItems": 2}}, ["tags"]
     ),
+    # Names that the model makes up.
+    _tool("note", {}, additionalProperties={"type": ["string", "integer"], "maxLength": 4}, maxProperties=2),
 ]
 SCHEMAS = {tool["function"]["name"]: tool["function"].get("parameters") for tool in TOOLS}
 CHOICES: tuple[Any, ...] = (

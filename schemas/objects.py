@@ -80,13 +80,13 @@ class ObjectState:
 
     def verdict(self, literal: Literal) -> bool | None:
         match literal:
+            case Member(key, goal):
+                return self._member(key, goal)
             case Has(key):
                 return self._has(key)
             case Lacks(key):
                 has = self._has(key)
                 return None if has is None else not has
-            case Member(key, goal):
-                return self._member(key, goal)
             case Every(region, goal):
                 if goal == ANYTHING or self.every.get(region) == goal:
                     return True
@@ -146,6 +146,11 @@ class ObjectState:
     def assume(self, literal: Literal) -> Formula:
         goals = self.algebra.goals
         match literal:
+            case Member(key, goal):
+                known = self.members.get(key)
+                self.members[key] = goal if known is None else goals.conjunction((known, goal))
+                self._goals.pop(key, None)
+                return self._still(key)
             case Has(key):
                 self.required[key] = None
                 return self._still(key)
@@ -153,11 +158,6 @@ class ObjectState:
                 self.forbidden[key] = None
                 self._goals.pop(key, None)
                 return key not in self.required
-            case Member(key, goal):
-                known = self.members.get(key)
-                self.members[key] = goal if known is None else goals.conjunction((known, goal))
-                self._goals.pop(key, None)
-                return self._still(key)
             case Every(region, goal):
                 if goal == ANYTHING:
                     return True

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from decoding.formats.cohere import COHERE
+from decoding.formats.command_r import COMMAND_R
 from decoding.formats.declaration import Format
 from decoding.formats.deepseek import DEEPSEEK, DEEPSEEK_V31
 from decoding.formats.dsml import DEEPSEEK_V4, DEEPSEEK_V32, DEEPSEEK_V41
@@ -50,6 +51,7 @@ _FORMATS = {
         GRANITE,
         PHI,
         COHERE,
+        COMMAND_R,
         HARMONY,
         PROMPTED,
     )
@@ -170,6 +172,12 @@ _TABLE = (
         lambda template: "<|START_ACTION|>" in template,
     ),
     _Row(
+        COMMAND_R,
+        "the chat template is Command R's, with a JSON list behind Action:, and has no place for text beside tools: "
+        "they are explained in the prompt",
+        lambda template: "Action:" in template and "directly-answer" in template,
+    ),
+    _Row(
         GRANITE,
         "the chat template is Granite 3's, with a JSON list behind <|tool_call|>",
         lambda template: "<|start_of_role|>" in template and "<|tool_call|>" in template,
@@ -190,6 +198,12 @@ _TABLE = (
         LLAMA_JSON,
         "the chat template is Llama 3's, with calls as JSON",
         lambda template: "<|start_header_id|>" in template and '"parameters":' in template,
+    ),
+    _Row(
+        PROMPTED,
+        "the chat template is Gemma's, up to Gemma 3: it knows no tools, and the models have learnt no form of calls; "
+        "tools are explained in the prompt",
+        lambda template: "<start_of_turn>" in template and "tools" not in template,
     ),
 )
 

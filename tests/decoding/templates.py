@@ -8,7 +8,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 
-def tokenizer(template: str | None) -> Any:
+def tokenizer(template: str | dict[str, str] | None) -> Any:
     """Every byte is a token, so nothing is lost in either direction."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     inner = Tokenizer(models.BPE(vocab={letter: n for n, letter in enumerate(alphabet)}, merges=[]))
@@ -109,6 +109,20 @@ LLAMA = """<|start_header_id|>system<|end_header_id|>{% if tools %}{{ tools | to
 {"name": "{{ call.name }}", "parameters": {{ call.arguments | tojson }}}<|eot_id|>{% else %}\
 <|start_header_id|>{{ m.role }}<|end_header_id|>{{ m.content }}<|eot_id|>{% endif %}{% endfor %}\
 {% if add_generation_prompt %}<|start_header_id|>assistant<|end_header_id|>{% endif %}"""
+
+# No tools, no system role but in front of the first question, roles in turn: like Gemma 3.
+GEMMA_3 = """{% if messages[0].role == 'system' %}{% set first = messages[0].content + '\\n\\n' %}\
+{% set rest = messages[1:] %}{% else %}{% set first = '' %}{% set rest = messages %}{% endif %}{% for m in rest %}\
+{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('Roles must alternate') }}{% endif %}\
+{{ '<start_of_turn>' + ('model' if m.role == 'assistant' else m.role) + '\\n' + (first if loop.first else '') }}\
+{{ m.content | trim }}{{ '<end_of_turn>\\n' }}{% endfor %}\
+{% if add_generation_prompt %}{{ '<start_of_turn>model\\n' }}{% endif %}"""
+
+# Two templates by name: a plain one, and one that shows tools and forces a list of actions: like Command R.
+COMMAND_R = {
+    "default": PLAIN,
+    "tool_use": PLAIN + "{{ tools | tojson }} Write 'Action:' and a list; `directly-answer` answers in text.",
+}
 
 # Refuses everything.
 SULKY = "{{ raise_exception('no') }}"

@@ -17,7 +17,8 @@ from tests.decoding.test_rendering import OWN, calling, result, user
 from tests.decoding.test_spelled_rendering import NATIVE
 
 TEMPLATES = [(name, template) for template, name in OWN] + [*NATIVE, ("kimi_k3", templates.KIMI_K3)]
-TEMPLATES += [("hermes", templates.ITEMS), ("hermes", templates.STRINGS), ("prompted", templates.STRICT)]
+TEMPLATES += [("hermes", templates.ITEMS), ("hermes", templates.STRINGS), ("prompted", templates.GEMMA_3)]
+TEMPLATES += [("command_r", templates.COMMAND_R)]
 TEMPLATES += [(fmt.name, templates.PLAIN) for fmt in ALL_FORMATS]
 MADE = [(get(name), templates.tokenizer(template)) for name, template in TEMPLATES]
 AUTO = ToolChoice("auto")

@@ -44,6 +44,8 @@ def test_names_and_get() -> None:
         ("{{ tools }} formatted as functools[{", "phi", "Phi"),
         ("{{ tools }} <|START_ACTION|>[", "cohere", "<|START_ACTION|>"),
         ("{{ tools }} <|start|>assistant<|channel|>analysis<|message|>", "harmony", "channels"),
+        ({"default": "{{ m }}", "tool_use": "{{ tools }} Action: ```json `directly-answer`"}, "command_r", "Action:"),
+        ("{{ '<start_of_turn>' + role }}", "prompted", "Gemma 3"),
         ("{{ tools }} <|somehow|>", "prompted", "warning"),
         ("{{ tools }} <tool_call>\n<function=f>\n<parameter=p>", "qwen_xml", "<function="),
         ("{{ tools }} <tool_call>f\n<arg_key>k</arg_key>", "glm", "lines of their own"),

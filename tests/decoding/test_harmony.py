@@ -11,7 +11,7 @@ import pytest
 
 from decoding import AnswerReader, Event, Finished, Reader, Reasoning, Text, tool_grammar
 from decoding.formats import get
-from tests.decoding.support import TOOLS, call, merged, read
+from tests.decoding.support import TOOLS, accepts, call, merged, read
 
 HARMONY = get("harmony")
 MARKS = ("<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|return|>", "<|call|>")
@@ -132,3 +132,13 @@ def test_real_tokens(encoding: Any) -> None:
         machine = start.deep_copy()
         ids = [*(vocabulary.number[token] for token in ids_of(encoding, text)), vocabulary.eos_token_id]
         assert machine.validate_tokens(ids) == len(ids), text
+
+
+@pytest.mark.parametrize("mark", ["<|call|><|start|>", "<|return|><|start|>user", "<|end|><|start|>assis"])
+def test_messages_that_others_follow_hold_no_other_end(mark: str) -> None:
+    """Where marks are text a message ends for the reader where any other begins, so the grammar lets none begin."""
+    for mode in ("auto", "required"):
+        grammar = tool_grammar(TOOLS, mode, True, HARMONY, True)
+        for thought, good in (("Hm. <|call|> <|start|>", True), (f"Hm. {mark} So.", False)):
+            text = f"<|channel|>analysis<|message|>{thought}<|end|><|start|>assistant{header('ping')}{{}}<|call|>"
+            assert accepts(grammar, text) is good

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from decoding import RenderError, ToolChoice, render_prompt, render_text, tool_from_wire
-from decoding.formats import Format, get
+from decoding.formats import Format, explain, get
 from decoding.template import abilities
 from tests.decoding import templates
 from tests.decoding.support import ALL_FORMATS, FORMATS, TOOLS, WIRE, call, merged, read
@@ -274,7 +274,11 @@ OWN = [
     (templates.COHERE, "cohere"),
     (templates.LLAMA, "llama_json"),
 ]
-PLAIN_FORMATS = [(templates.PLAIN, fmt.name) for fmt in ALL_FORMATS]
+PLAIN_FORMATS = [
+    *((templates.PLAIN, fmt.name) for fmt in ALL_FORMATS),
+    (templates.GEMMA_3, "prompted"),
+    (templates.COMMAND_R, "command_r"),
+]
 
 
 @pytest.mark.parametrize(("template", "name"), OWN, ids=[name for _, name in OWN])
@@ -298,6 +302,32 @@ def test_the_families_own_templates(template: str, name: str) -> None:
     assert places == sorted(places)
     assert prompt.index("first") < prompt.index("result one") < prompt.index("result two") < prompt.index("broken")
     assert "call these functions" not in prompt, "written out, though the template can"
+
+
+@pytest.mark.parametrize(
+    ("template", "name"),
+    [(templates.GEMMA_3, "prompted"), (templates.COMMAND_R, "command_r")],
+    ids=["gemma 3", "command r"],
+)
+def test_families_whose_templates_have_no_place_for_tools(template: Any, name: str) -> None:
+    """They are told of them in the system message; calls and results stand as text, in turns that the template has."""
+    made = templates.tokenizer(template)
+    found = explain(made)
+    assert (found.format.name, found.is_a_guess) == (name, False)
+    fmt = found.format
+    history = [
+        {"role": "system", "content": "Be brief."},
+        user("go"),
+        calling(("a", "find", '{"q": "first"}'), ("b", "ping", "{}"), content="Two things."),
+        result("a", "result one"),
+        result("b", "result two"),
+    ]
+    prompt = render_text(made, fmt, history, TOOLS, AUTO)
+    assert "find-all_2" in prompt
+    assert fmt.write_answer("Two things.", [("find", '{"q": "first"}'), ("ping", "{}")]) in prompt
+    order = ["Be brief.", "go", "first", "result one", "result two"]
+    assert [prompt.rindex(word) for word in order] == sorted(prompt.rindex(word) for word in order)
+    assert "directly-answer" not in prompt
 
 
 def test_one_call_a_turn() -> None:

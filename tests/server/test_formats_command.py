@@ -31,6 +31,18 @@ def test_what_a_model_gets(tmp_path: Path) -> None:
     assert ": hermes (the chat template writes calls as JSON in <tool_call>)" in result.output
 
 
+def test_what_gemma_3_and_command_r_get(tmp_path: Path) -> None:
+    for name, template, reason in (
+        ("prompted", templates.GEMMA_3, "up to Gemma 3: it knows no tools"),
+        ("command_r", templates.COMMAND_R, "Command R's, with a JSON list behind Action:"),
+    ):
+        templates.tokenizer(template).save_pretrained(tmp_path / name)
+        result = CliRunner().invoke(app, [str(tmp_path / name)])
+        assert result.exit_code == 0
+        assert f": {name} (the chat template is" in result.output
+        assert reason in result.output
+
+
 def test_no_model(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, [str(tmp_path)])
     assert result.exit_code == 1
