@@ -36,6 +36,7 @@ class Algebra:
         self.reader = Reader(goals, lambda kind, left, right: itself._clash(kind, left, right))
         self._empty: dict[GoalId, bool] = {}
         self._contained: dict[tuple[GoalId, GoalId], bool] = {}
+        self._pairs: dict[tuple[GoalId, GoalId], GoalId] = {}
         self._asking: set[GoalId] = set()
         self._depth = 0
         self._arrays: dict[GoalId, tuple[ArrayShape, ...]] = {}
@@ -75,7 +76,10 @@ class Algebra:
         if entry.kind != "and":
             return scalars_empty(self.reader.scalars(goal))
         parts = [self.reader.scalars(part) for part in entry.parts]
-        if all(part.null for part in parts) or all(part.true for part in parts) or all(part.false for part in parts):
+        null = true = false = True
+        for part in parts:
+            null, true, false = null and part.null, true and part.true, false and part.false
+        if null or true or false:
             return False
         strings, numbers = StringSet.ALL, NumberSet.ALL
         for part in parts:
@@ -87,7 +91,13 @@ class Algebra:
         return numbers_empty(numbers)
 
     def disjoint(self, left: GoalId, right: GoalId) -> bool:
-        return self.is_empty(self.goals.conjunction((left, right)))
+        return self.is_empty(self._both(left, right))
+
+    def _both(self, left: GoalId, right: GoalId) -> GoalId:
+        known = self._pairs.get((left, right))
+        if known is None:
+            known = self._pairs[left, right] = self.goals.conjunction((left, right))
+        return known
 
     def plainly_disjoint(self, left: GoalId, right: GoalId) -> bool:
         """As :meth:`disjoint`, but without a look into arrays and objects: for questions that are asked very often."""
@@ -107,7 +117,7 @@ class Algebra:
             return True
         if not (self.reader.is_scalar(outer) or self.reader.is_scalar(inner)):
             return False
-        rest = self.goals.conjunction((inner, self.goals.negate(outer)))
+        rest = self._both(inner, self.goals.negate(outer))
         answer = self.is_empty(rest)
         if rest in self._empty:  # else it was not the time to look closely
             self._contained[outer, inner] = answer

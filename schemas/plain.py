@@ -33,7 +33,8 @@ def plain_shapes(algebra: Algebra, formula: Formula) -> tuple[ObjectShape, ...] 
         elif isinstance(part, Has):
             required[part.key] = None
         elif isinstance(part, Every) and part.region.within is None and not part.region.without:
-            rest.append(part)
+            if part.goal != ANYTHING:
+                rest.append(part)
         else:
             return None
     names = dict.fromkeys((*members, *required))

@@ -20,6 +20,12 @@ MAX_ALTERNATIVES = 64
 
 MAX_HALF_READ = 12
 
+_APPLICATORS = frozenset(
+    {"refs", "all_of", "any_of", "one_of", "not_", "if_", "dependent_schemas"}
+    | {"unevaluated_properties", "unevaluated_items"}
+)
+"""What else a node says of the same array or object."""
+
 Alternative: TypeAlias = tuple[Formula, Evaluated]
 
 
@@ -151,8 +157,8 @@ class Reader:
     def _plain(self, node_id: NodeId, mode: Mode, kind: Kind) -> Formula:
         node = self.goals.nodes[node_id]
         own: Formula = self._own(node, mode, kind)
-        if own is False:
-            return False
+        if own is False or _APPLICATORS.isdisjoint(vars(node)):
+            return own
         inner = Mode.OPEN if mode is Mode.OPEN else Mode.INSIDE
         unevaluated = node.unevaluated_properties if kind == "object" else node.unevaluated_items
         if unevaluated is not None:
