@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from schemas.compiled import Residue
 from schemas.conditions import conditions_of
-from schemas.errors import TooComplex
 from schemas.formula import (
     Count,
     Every,
@@ -24,15 +23,11 @@ from schemas.formula import (
     disjunction,
 )
 from schemas.goals import ANYTHING, NOTHING, GoalId
-from schemas.shapes import Conditions, ObjectShape, Others, Slot
-from schemas.stringset import StringSet
+from schemas.others import others
+from schemas.shapes import Conditions, ObjectShape, Slot
 
 if TYPE_CHECKING:
     from schemas.algebra import Algebra
-
-
-MAX_OVERLAPPING = 20
-"""Patterns of names that are told apart although they overlap; any number of them when they do not."""
 
 
 class ObjectState:
@@ -231,7 +226,8 @@ class ObjectState:
     def _names(self) -> list[str]:
         names = dict.fromkeys((*self.members, *self.required, *self.forbidden))
         for region in (*self.every, *(some.region for some in self.some)):
-            names.update(dict.fromkeys(sorted(region.names)))
+            if not region.names <= names.keys():
+                names.update(dict.fromkeys(sorted(region.names)))
         for table in self.conditions:
             names.update(dict.fromkeys(table.keys))
         return list(names)
@@ -244,101 +240,22 @@ class ObjectState:
             goal = self.goal(key)
             if not self.algebra.is_empty(goal):
                 slots.append(Slot(key, goal, key in self.required))
-        others = tuple(self._others(names))
+        free = tuple(others(self, names))
         least = max(self.least, len(self.required))
         if self.most is not None and self.most < least:
             return None
-        if not others and least > len(slots):
+        if not free and least > len(slots):
             return None
         some = tuple(self.some)
-        if any(not any(mask >> i & 1 for other in others for mask, _ in other.witness) for i in range(len(some))):
+        if any(not any(mask >> i & 1 for other in free for mask, _ in other.witness) for i in range(len(some))):
             return None
-        most = None if self.most is None or (not others and self.most >= len(slots)) else self.most
+        most = None if self.most is None or (not free and self.most >= len(slots)) else self.most
         return ObjectShape(
             tuple(slots),
-            others,
+            free,
             len(some),
             0 if least <= len(self.required) else least,
             most,
             self.conditions,
             residue=frozenset(self.residue),
         )
-
-    def _others(self, names: Sequence[str]) -> Iterator[Others]:
-        """The names beside ``names``, split by the patterns that tell their values apart."""
-        regions = list(self.every.items())
-        patterns: dict[StringSet, None] = {}
-        for region in (*self.every, *(some.region for some in self.some)):
-            patterns.update(dict.fromkeys(region.without))
-            if region.within is not None:
-                patterns[region.within] = None
-        classes: list[tuple[StringSet, frozenset[StringSet]]] = []
-        for count, pattern in enumerate(patterns, 1):
-            own = pattern
-            split: list[tuple[StringSet, frozenset[StringSet]]] = []
-            for language, inside in classes:
-                self.algebra.goals.spend(20)
-                hit, miss = language & pattern, language
-                if not _is_empty(hit):
-                    split.append((hit, inside | {pattern}))
-                    # Only what overlaps is cut, so that classes of patterns that do not stay as simple as these are.
-                    own, miss = own & ~language, language & ~pattern
-                if miss is language or not _is_empty(miss):
-                    split.append((miss, inside))
-            if own is pattern or not _is_empty(own):
-                split.append((own, frozenset((pattern,))))
-            classes = split
-            # Patterns that overlap freely double the classes, and each question about one takes longer than the last.
-            if len(classes) > 8 + 3 * count or (count > MAX_OVERLAPPING and len(classes) > count + 4):
-                yield self._any_other(names)
-                return
-        rest = StringSet.ALL
-        for pattern in patterns:
-            rest = rest & ~pattern
-        if not patterns or not _is_empty(rest):
-            classes.append((rest, frozenset()))
-        without = StringSet.literals(sorted(names)) if names else StringSet.NONE
-        joined: dict[tuple[GoalId, tuple[tuple[int, GoalId], ...]], StringSet] = {}
-        for language, matched in classes:
-            goal = self.algebra.goals.conjunction(goal for region, goal in regions if _covers(region, matched))
-            if self.algebra.is_empty(goal):
-                continue
-            left = language & ~without if names else language
-            if names and language != StringSet.ALL and _is_empty(left):
-                continue
-            witness = tuple(self._witnesses(goal, matched))
-            known = joined.get((goal, witness))
-            joined[goal, witness] = left if known is None else known | left
-        for (goal, witness), language in joined.items():
-            yield Others(language, goal, witness)
-
-    def _any_other(self, names: Sequence[str]) -> Others:
-        """Any value under any other name, where the patterns overlap in too many ways."""
-        path = self.algebra.goals.path(next(iter(self.every.values()), ANYTHING))
-        why = "the patterns overlap in too many ways"
-        self.residue[Residue(path, "patternProperties", why)] = None
-        mask = (1 << len(self.some)) - 1
-        return Others(~StringSet.literals(names), ANYTHING, ((mask, ANYTHING),) if mask else ())
-
-    def _witnesses(self, goal: GoalId, matched: frozenset[StringSet]) -> Iterator[tuple[int, GoalId]]:
-        """Sets of witnesses that one member with a name of this class can be at once."""
-        found: list[tuple[int, GoalId]] = [(0, goal)]
-        for bit, some in enumerate(self.some):
-            if _covers(some.region, matched):
-                for mask, values in list(found):
-                    joint = self.algebra.goals.conjunction((values, some.goal))
-                    if not self.algebra.is_empty(joint):
-                        found.append((mask | 1 << bit, joint))
-        yield from found[1:]
-
-
-def _covers(region: Region, matched: frozenset[StringSet]) -> bool:
-    """Whether a class of names that match exactly ``matched`` lies in ``region``, whose names are slots."""
-    return (region.within is None or region.within in matched) and not any(p in matched for p in region.without)
-
-
-def _is_empty(language: StringSet) -> bool:
-    try:
-        return language.is_empty()
-    except TooComplex:
-        return False
