@@ -132,6 +132,16 @@ async def _serve(settings: Settings, listener: socket.socket, output: ConsoleOut
     return code
 
 
+def _log_format(name: str, tokenizer: Any) -> None:
+    """Say which call format the model gets, and why."""
+    if name != "auto":
+        LOGGER.info("format %s: set by --tool-format", name)
+        return
+    found = formats.explain(tokenizer)
+    level = logging.WARNING if found.is_a_guess else logging.INFO
+    LOGGER.log(level, "format %s: %s", found.format.name, found.reason.removeprefix("warning: "))
+
+
 async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.socket, output: ConsoleOutput) -> None:
     """Load the engine, give it to the app, and return never: the end of the engine raises StartError."""
     started = time.monotonic()
@@ -140,12 +150,7 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
         engine = await _load(settings, started, output)
     finally:
         beat.cancel()
-    if settings.tool_format == "auto":
-        found = formats.explain(engine.tokenizer)
-        level = logging.WARNING if found.is_a_guess else logging.INFO
-        LOGGER.log(level, "format %s: %s", found.format.name, found.reason.removeprefix("warning: "))
-    else:
-        LOGGER.info("format %s: set by --tool-format", settings.tool_format)
+    _log_format(settings.tool_format, engine.tokenizer)
     await app.state.on_engine(engine)
     app.state.serving.metrics.watch_engine(engine.totals)
     output.forward_problems = True
