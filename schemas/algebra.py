@@ -34,7 +34,7 @@ class Algebra:
         # Weakly: so all of a compilation goes as soon as it is over, and nothing is left to the garbage collector.
         itself = proxy(self)
         self.reader = Reader(goals, lambda kind, left, right: itself._clash(kind, left, right))
-        self._empty: dict[GoalId, bool] = {}
+        self._empty: dict[GoalId, bool] = {NOTHING: True, ANYTHING: False}
         self._contained: dict[tuple[GoalId, GoalId], bool] = {}
         self._pairs: dict[tuple[GoalId, GoalId], GoalId] = {}
         self._asking: set[GoalId] = set()
@@ -48,11 +48,12 @@ class Algebra:
 
     def is_empty(self, goal: GoalId) -> bool:
         """Whether no value satisfies ``goal``; False also where that is not quick to see."""
-        if goal in (NOTHING, ANYTHING) or self.goals[goal].kind == "atom":
-            return goal == NOTHING
         known = self._empty.get(goal)
         if known is not None:
             return known
+        if self.goals[goal].kind == "atom":
+            self._empty[goal] = False
+            return False
         if goal in self._asking or self._depth >= _PROBE_DEPTH or self.reader.is_busy:
             return False
         self._asking.add(goal)

@@ -226,7 +226,8 @@ class ObjectState:
     def _names(self) -> list[str]:
         names = dict.fromkeys((*self.members, *self.required, *self.forbidden))
         for region in (*self.every, *(some.region for some in self.some)):
-            names.update(dict.fromkeys(sorted(region.names)))
+            if not region.names <= names.keys():
+                names.update(dict.fromkeys(sorted(region.names)))
         for table in self.conditions:
             names.update(dict.fromkeys(table.keys))
         return list(names)

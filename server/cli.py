@@ -92,6 +92,13 @@ def serve(
     max_queued: Annotated[
         int | None, typer.Option(help="Requests that may wait; more are answered 429.  [default: 4096]")
     ] = None,
+    api_processes: Annotated[
+        int | None,
+        typer.Option(
+            help="Processes that speak HTTP, in front of one engine, for when one is the limit. --max-running and "
+            "--max-queued are divided among them; each has --compile-workers of its own.  [default: 1]"
+        ),
+    ] = None,
     receive_timeout: Annotated[
         float | None, typer.Option(help="Seconds until a body that stops arriving is answered 408.  [default: 60]")
     ] = None,
@@ -101,7 +108,9 @@ def serve(
     keepalive_seconds: Annotated[
         float | None, typer.Option(help="Seconds of silence until a stream sends a comment line.  [default: 15]")
     ] = None,
-    compile_workers: Annotated[int | None, typer.Option(help="Processes that compile schemas.  [default: 2]")] = None,
+    compile_workers: Annotated[
+        int | None, typer.Option(help="Processes that compile schemas, for each that speaks HTTP.  [default: 2]")
+    ] = None,
     compile_timeout: Annotated[
         float | None, typer.Option(help="Seconds one schema may take to compile.  [default: 10]")
     ] = None,
@@ -134,6 +143,7 @@ def serve(
         "max_body_bytes": max_body_bytes,
         "max_running": max_running,
         "max_queued": max_queued,
+        "api_processes": api_processes,
         "receive_timeout": receive_timeout,
         "send_timeout": send_timeout,
         "keepalive_seconds": keepalive_seconds,

@@ -6,7 +6,7 @@ import asyncio
 import math
 import re
 import signal
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -24,6 +24,7 @@ from decoding.engine.arguments import EngineArgumentError, JumpForward, engine_c
 from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCounters
 from decoding.engine.grammar_backend import is_panic
 from decoding.engine.outputs import Delta, deltas, use_deltas
+from decoding.engine.shared_core import Seat, give_up, join, launch, own
 from server.engine_client import EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 from server.threads import in_thread
 
@@ -35,6 +36,17 @@ _WARM_UP_GRAMMAR = "start: /(?s:.*)/"
 
 class EngineStartError(RuntimeError):
     """The engine cannot start; one line that says why."""
+
+
+class _Counters:
+    """A factory of stat loggers, as vLLM wants one, that remembers what it made."""
+
+    def __init__(self) -> None:
+        self.made: list[CounterLogger] = []
+
+    def __call__(self, vllm_config: Any, engine_index: int = 0) -> CounterLogger:
+        self.made.append(CounterLogger(vllm_config, engine_index))
+        return self.made[-1]
 
 
 class VllmEngine:
@@ -51,6 +63,8 @@ class VllmEngine:
         self._names = tuple(names)
         self._max_model_len = int(config.max_model_len)
         self._vocab_size = int(config.get_vocab_size())
+        self.seats: Sequence[Seat] = ()
+        """The places of further processes at the same engine core."""
         self.keep_special_tokens = False
         """Whether special tokens are part of the text without a grammar too: some call formats need them."""
 
@@ -63,37 +77,57 @@ class VllmEngine:
         max_model_len: int | None = None,
         tensor_parallel_size: int = 1,
         jump_forward: JumpForward = "auto",
+        api_processes: int = 1,
         extra: Sequence[str] = (),
     ) -> VllmEngine:
         """Start vLLM with ``model`` (folder or Hugging Face id) and wait until it has answered once.
 
-        ``extra`` are options as on vLLM's command line. Loading runs in a thread; the event loop stays free.
+        ``extra`` are options as on vLLM's command line. With several ``api_processes`` this one has the first seat at
+        the engine core and owns it; ``seats`` are the others'. Loading runs in a thread; the event loop stays free.
         Raises EngineArgumentError, EngineStartError.
         """
-        counters: list[CounterLogger] = []
+        seats: list[Seat] = []
 
-        def counter_logger(vllm_config: Any, engine_index: int = 0) -> CounterLogger:
-            counters.append(CounterLogger(vllm_config, engine_index))
-            return counters[-1]
-
-        def load() -> AsyncLLM:
+        def load(counters: _Counters) -> AsyncLLM:
             config = engine_config(
                 model,
                 served_names,
                 max_model_len=max_model_len,
                 tensor_parallel_size=tensor_parallel_size,
                 jump_forward=jump_forward,
+                api_processes=api_processes,
                 extra=extra,
             )
-            llm = AsyncLLM.from_vllm_config(config, stat_loggers=[counter_logger])
+            if api_processes == 1:
+                return AsyncLLM.from_vllm_config(config, stat_loggers=[counters])
+            (first, *others), core = launch(config, api_processes)
+            llm = join(first, [counters])
+            own(llm, core)
+            seats.extend(others)
+            return llm
+
+        engine = await cls._made(load, served_names)
+        engine.seats = seats
+        return engine
+
+    @classmethod
+    async def join(cls, seat: Seat, served_names: Sequence[str]) -> VllmEngine:
+        """A seat at an engine core that another process has started. Raises EngineStartError."""
+        return await cls._made(lambda counters: join(seat, [counters]), served_names)
+
+    @classmethod
+    async def _made(cls, load: Callable[[_Counters], AsyncLLM], served_names: Sequence[str]) -> VllmEngine:
+        counters = _Counters()
+
+        def loaded() -> AsyncLLM:
+            llm = load(counters)
             use_deltas(llm)
             # vLLM asks the environment for every token otherwise.
             enable_envs_cache()
             return llm
 
         try:
-            llm = await in_thread(load)
-            engine = cls(llm, served_names, counters[0])
+            engine = cls(await in_thread(loaded), served_names, counters.made[0])
             await in_thread(lambda: engine._ll_tokenizer)
             await engine._warm_up()
         except EngineArgumentError:
@@ -188,6 +222,11 @@ class VllmEngine:
         # vLLM sets a flag, from another thread, and tells nobody.
         while not self._llm.errored or self._closed:  # noqa: ASYNC110
             await asyncio.sleep(0.2)
+
+    def give_up(self) -> None:
+        """The engine is gone, as the process that owns it has seen: end all generations with EngineDeadError."""
+        if not self._closed:
+            give_up(self._llm)
 
     def death_story(self) -> str:
         """What is known of why the engine died."""

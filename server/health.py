@@ -35,7 +35,9 @@ def health_routes(serving: Serving) -> APIRouter:
 
     @router.get("/metrics", response_model=None)
     async def metrics() -> Response:
-        return Response(serving.metrics.exposition(), media_type="text/plain; version=0.0.4")
+        shared = serving.shared_metrics
+        text = serving.metrics.exposition() if shared is None else await shared.exposition()
+        return Response(text, media_type="text/plain; version=0.0.4")
 
     return router
 

@@ -7,12 +7,14 @@ pipe in their place before they start, so that a failed start can be told in one
 from __future__ import annotations
 
 import collections
+import io
 import logging
 import os
 import re
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
@@ -80,12 +82,31 @@ class ConsoleOutput:
                     last_head = problem[1]
 
 
+class LineSender(io.TextIOBase):
+    """A stream that hands on whole lines."""
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        self._send = send
+
+    def write(self, text: str) -> int:
+        self._send(text.removesuffix("\n"))
+        return len(text)
+
+
 class _Formatter(logging.Formatter):
-    """``12:34:56 message`` for information, with the level's name for anything else."""
+    """``12:34:56 message`` for information, with the level's name for anything else; ``12:34:56 [process] …`` where
+    there are several."""
+
+    def __init__(self, process: str) -> None:
+        super().__init__()
+        self._process = f" [{process}]" if process else ""
+
+    def _head(self, record: logging.LogRecord) -> str:
+        return time.strftime("%H:%M:%S", time.localtime(record.created)) + self._process
 
     def format(self, record: logging.LogRecord) -> str:
         level = "" if record.levelno == logging.INFO else f"{record.levelname.lower()}: "
-        text = f"{time.strftime('%H:%M:%S', time.localtime(record.created))} {level}{record.getMessage()}"
+        text = f"{self._head(record)} {level}{record.getMessage()}"
         if record.exc_info:
             text = f"{text}\n{self.formatException(record.exc_info)}"
         return text
@@ -97,8 +118,7 @@ class _AccessFormatter(_Formatter):
     def format(self, record: logging.LogRecord) -> str:
         if isinstance(record.args, tuple) and len(record.args) == 5:
             client, method, path, _, status = record.args
-            clock = time.strftime("%H:%M:%S", time.localtime(record.created))
-            return f"{clock} {client} {method} {path} {status}"
+            return f"{self._head(record)} {client} {method} {path} {status}"
         return super().format(record)
 
 
@@ -112,20 +132,21 @@ class _QuietPaths(logging.Filter):
         return not (path.startswith(("/health", "/metrics")) and status == 200)
 
 
-def configure(stream: TextIO, level: str) -> None:
-    """Send the server's, uvicorn's and asyncio's records of at least ``level`` to ``stream``.
+def configure(stream: TextIO | LineSender, level: str, process: str = "") -> None:
+    """Send the server's, uvicorn's and asyncio's records of at least ``level`` to ``stream``, with the name of the
+    process if there is one.
 
     What other libraries log goes where they print: to the captured stderr.
     """
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(_Formatter())
+    handler.setFormatter(_Formatter(process))
     for name in ("strictcall", "server", "uvicorn", "asyncio"):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.propagate = False
         logger.setLevel(level.upper())
     access = logging.StreamHandler(stream)
-    access.setFormatter(_AccessFormatter())
+    access.setFormatter(_AccessFormatter(process))
     if level != "debug":
         access.addFilter(_QuietPaths())
     uvicorn_access = logging.getLogger("uvicorn.access")

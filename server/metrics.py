@@ -26,7 +26,7 @@ _SHORT = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
 
 
 #: What the engine process counts: our name, what it is.
-_ENGINE_COUNTERS = {
+ENGINE_COUNTERS = {
     "forward_passes": "Forward passes of the model, prefill and decoding.",
     "forced_tokens": "Completion tokens that the grammar forced and that were never sampled.",
     "engine_grammar_cache_hits": "Requests whose grammar the engine found compiled.",
@@ -43,7 +43,7 @@ class _EngineCounters(Collector):
 
     def collect(self) -> Iterable[Metric]:
         values = self._read()
-        for name, text in _ENGINE_COUNTERS.items():
+        for name, text in ENGINE_COUNTERS.items():
             yield CounterMetricFamily(f"strictcall_{name}", text, value=values.get(name, 0))
 
 
@@ -138,7 +138,7 @@ class Metrics:
         )
 
     def watch_engine(self, read: Callable[[], Mapping[str, float]]) -> None:
-        """Show what ``read`` returns, the engine's totals by name (see ``_ENGINE_COUNTERS``), from now on."""
+        """Show what ``read`` returns, the engine's totals by name (see ``ENGINE_COUNTERS``), from now on."""
         self.registry.register(_EngineCounters(read))
 
     def exposition(self) -> bytes:

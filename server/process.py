@@ -12,22 +12,23 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import uvicorn
 import uvloop
 from fastapi import FastAPI
 
 from decoding import formats
+from server.api_processes import ApiProcesses
 from server.app import create_app
 from server.embedded import EMBEDDED_NAME, EmbeddedModelError, prepare
+from server.http_server import LAST_BYTES, HttpServer, drain, http_server
 from server.logs import LOGGER, ConsoleOutput, configure
 from server.reaper import MARKER_VARIABLE, PATIENCE, end_trackers, kill_marked, marked_processes
 from server.settings import Settings
-from server.start_errors import StartError, bind, check_model, explain, without_prefix
+from server.shared_metrics import SharedMetrics
+from server.start_errors import StartError, bind_several, check_model, explain, without_prefix
 from server.threads import in_thread
 
 if TYPE_CHECKING:
@@ -35,18 +36,8 @@ if TYPE_CHECKING:
 
 #: Seconds between two signs of life while the engine starts.
 HEARTBEAT = 10.0
-#: Seconds for open connections to take their last bytes after generation has ended.
-LAST_BYTES = 1.5
 #: Seconds for the engine's processes to end by themselves after SIGTERM, before SIGKILL.
 ENGINE_EXIT = 3.0
-
-
-class _HttpServer(uvicorn.Server):
-    """Uvicorn without its own signal handlers: stopping is decided here."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
 
 
 class _Stop:
@@ -73,7 +64,7 @@ def run(settings: Settings) -> int:
     Never returns with a process left behind.
     """
     try:
-        listener = bind(settings.host, settings.port)
+        listeners = bind_several(settings.host, settings.port, settings.api_processes)
     except StartError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -81,14 +72,19 @@ def run(settings: Settings) -> int:
     guard = _start_reaper(marker)
     set_engine_environment(settings)
     output = ConsoleOutput(echo=settings.log_level == "debug")
-    configure(output.stream, settings.log_level)
+    count = settings.api_processes
+    configure(output.stream, settings.log_level, "api 0" if count > 1 else "")
+    settings = _share(settings)
+    others = ApiProcesses(settings, listeners[1:], output.stream) if count > 1 else None
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         try:
-            code = runner.run(_serve(settings, listener, output))
+            code = runner.run(_serve(settings, listeners[0], output, others))
         except Exception as error:
             LOGGER.error("%s: %s", type(error).__name__, error, exc_info=settings.log_level == "debug")
             code = 1
         _end_children(marker)
+        if others is not None:
+            others.close()
         guard.kill()
         guard.wait()
         output.stream.flush()
@@ -97,26 +93,24 @@ def run(settings: Settings) -> int:
         os._exit(code)
 
 
-async def _serve(settings: Settings, listener: socket.socket, output: ConsoleOutput) -> int:
+def _share(settings: Settings) -> Settings:
+    """One process's part of the limits."""
+    count = settings.api_processes
+    running, queued = -(-settings.max_running // count), -(-settings.max_queued // count)
+    return settings.model_copy(update={"max_running": running, "max_queued": queued})
+
+
+async def _serve(
+    settings: Settings, listener: socket.socket, output: ConsoleOutput, others: ApiProcesses | None
+) -> int:
     stop = _Stop(output)
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.signal)
     app = create_app(settings, None)
     app.state.draining = False
-    config = uvicorn.Config(
-        app,
-        loop="none",
-        http="httptools",
-        ws="none",
-        log_config=None,
-        access_log=True,
-        server_header=False,
-        timeout_graceful_shutdown=max(1, round(LAST_BYTES)),
-        timeout_keep_alive=75,
-    )
-    server = _HttpServer(config)
+    server = http_server(app)
     http = asyncio.create_task(server.serve(sockets=[listener]))
-    life = asyncio.create_task(_load_and_watch(app, settings, listener, output))
+    life = asyncio.create_task(_load_and_watch(app, settings, listener, output, others))
     asked = asyncio.create_task(stop.asked.wait())
     await asyncio.wait({http, life, asked}, return_when=asyncio.FIRST_COMPLETED)
     code = 0
@@ -125,8 +119,10 @@ async def _serve(settings: Settings, listener: socket.socket, output: ConsoleOut
         failure = _failure(life) if life.done() else _failure(http) or "the HTTP server ended"
         LOGGER.error("%s", failure)
     insisted = asyncio.create_task(stop.insisted.wait())
-    shutdown = asyncio.create_task(_shut_down(app, server, http, settings.shutdown_grace))
+    shutdown = asyncio.create_task(_shut_down(app, server, http, settings.shutdown_grace, others))
     await asyncio.wait({shutdown, insisted}, return_when=asyncio.FIRST_COMPLETED)
+    if others is not None:
+        others.stop_at_once()
     if code == 0:
         LOGGER.info("stopped")
     return code
@@ -142,8 +138,11 @@ def _log_format(name: str, tokenizer: Any) -> None:
     LOGGER.log(level, "format %s: %s", found.format.name, found.reason.removeprefix("warning: "))
 
 
-async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.socket, output: ConsoleOutput) -> None:
-    """Load the engine, give it to the app, and return never: the end of the engine raises StartError."""
+async def _load_and_watch(
+    app: FastAPI, settings: Settings, listener: socket.socket, output: ConsoleOutput, others: ApiProcesses | None
+) -> None:
+    """Load the engine, give it to the app, and return never: the end of the engine, or of one of the other API
+    processes, raises StartError."""
     started = time.monotonic()
     beat = asyncio.create_task(_heartbeat(started, output))
     try:
@@ -151,8 +150,16 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
     finally:
         beat.cancel()
     _log_format(settings.tool_format, engine.tokenizer)
+    if others is not None:
+        LOGGER.info("[%3.0f s] starting %d more API processes", time.monotonic() - started, len(engine.seats))
+        await others.start(engine.seats, engine.model_names)
+        metrics = SharedMetrics(others.folder, 0, settings.api_processes, app.state.serving.metrics)
+        await metrics.open()
+        app.state.serving.shared_metrics = metrics
     await app.state.on_engine(engine)
     app.state.serving.metrics.watch_engine(engine.totals)
+    if others is not None:
+        others.open()
     output.forward_problems = True
     host, port = listener.getsockname()[:2]
     LOGGER.info(
@@ -163,12 +170,27 @@ async def _load_and_watch(app: FastAPI, settings: Settings, listener: socket.soc
         app.state.format_name,
         time.monotonic() - started,
     )
-    await engine.wait_until_dead()
+    await _until_dead(engine, others)
     # Long enough for the answers in flight to end with an error frame, and for a probe to see it.
     await asyncio.sleep(LAST_BYTES)
     # Only the last words: earlier faults were those of single requests.
     reason = explain(engine.death_story(), output.lines()[-80:])
     raise StartError(_with_details(f"the engine died: {reason}", settings, output))
+
+
+async def _until_dead(engine: VllmEngine, others: ApiProcesses | None) -> None:
+    """Return when the engine has died. Raises StartError when another API process has."""
+    if others is None:
+        await engine.wait_until_dead()
+        return
+    dead = asyncio.create_task(engine.wait_until_dead())
+    gone = asyncio.create_task(others.wait_for_a_death())
+    await asyncio.wait({dead, gone}, return_when=asyncio.FIRST_COMPLETED)
+    if not dead.done():
+        dead.cancel()
+        raise StartError(f"{gone.result()}; the server stops, for want of it")
+    gone.cancel()
+    others.engine_is_dead()
 
 
 async def _load(settings: Settings, started: float, output: ConsoleOutput) -> VllmEngine:
@@ -200,6 +222,7 @@ async def _load(settings: Settings, started: float, output: ConsoleOutput) -> Vl
             max_model_len=settings.max_model_len,
             tensor_parallel_size=settings.tensor_parallel_size,
             jump_forward=settings.jump_forward,
+            api_processes=settings.api_processes,
             extra=settings.engine_args,
         )
     except module.EngineArgumentError as error:
@@ -234,14 +257,13 @@ async def _heartbeat(started: float, output: ConsoleOutput) -> None:
         LOGGER.info("[%3.0f s] … %s", time.monotonic() - started, last[:120] or "still starting")
 
 
-async def _shut_down(app: FastAPI, server: _HttpServer, http: asyncio.Task[None], grace: float) -> None:
-    """Refuse new requests, let running ones end within ``grace`` seconds, close connections, stop the engine."""
-    app.state.draining = True
+async def _shut_down(
+    app: FastAPI, server: HttpServer, http: asyncio.Task[None], grace: float, others: ApiProcesses | None
+) -> None:
+    """Let all API processes come to their end, then the engine."""
+    limit = grace + LAST_BYTES + 1.0
+    await asyncio.gather(drain(app, server, http, grace), *([others.stop(seconds=limit)] if others else []))
     engine: VllmEngine | None = app.state.engine
-    if engine is not None:
-        await engine.drain(grace)
-    server.should_exit = True
-    await asyncio.wait({http}, timeout=LAST_BYTES + 0.5)
     if engine is not None:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(engine.shutdown(), ENGINE_EXIT)

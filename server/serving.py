@@ -24,6 +24,7 @@ from server.plan import Plan
 from server.planning import Planner, call_format
 from server.request_id import request_id
 from server.settings import Settings
+from server.shared_metrics import SharedMetrics
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -39,6 +40,8 @@ class Serving:
     metrics: Metrics
     admission: Admission
     compiler: Compiler
+    shared_metrics: SharedMetrics | None = None
+    """Where several API processes share one engine: the way to the others' metrics."""
     created: int = field(default_factory=lambda: int(time.time()))
     _planner: Planner | None = None
     _planned_for: EngineClient | None = None

@@ -71,6 +71,9 @@ class Settings(BaseSettings):
     """How often a call is sampled again when it fails the check of what the grammar could not hold."""
 
     # Load
+    api_processes: int = Field(default=1, ge=1, le=64)
+    """Processes that speak HTTP, all in front of one engine. ``max_running`` and ``max_queued`` are divided among
+    them; each has ``compile_workers`` of its own and keeps its own compiled schemas."""
     max_running: int = Field(default=1024, ge=1)
     """Requests in the engine at once; more wait in a queue."""
     max_queued: int = Field(default=4096, ge=0)

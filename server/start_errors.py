@@ -36,6 +36,29 @@ def bind(host: str, port: int) -> socket.socket:
     return listener
 
 
+def bind_several(host: str, port: int, count: int) -> list[socket.socket]:
+    """``count`` sockets on one port: the system deals connections out to those of them that listen, which at first is
+    the first alone. Raises StartError, also when anybody else has the port."""
+    alone = bind(host, port)
+    if count == 1:
+        return [alone]
+    address, family = alone.getsockname(), alone.family
+    # With SO_REUSEPORT from the start it would not be noticed that another server has the port.
+    alone.close()
+    sockets = []
+    for _ in range(count):
+        sockets.append(socket.socket(family, socket.SOCK_STREAM))
+        sockets[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sockets[-1].setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        sockets[-1].setblocking(False)
+        try:
+            sockets[-1].bind(address)
+        except OSError as error:
+            raise StartError(f"cannot listen on {host}:{address[1]} ({error.strerror})") from error
+    sockets[0].listen(2048)
+    return sockets
+
+
 def check_model(model: str) -> str:
     """The model as vLLM takes it: an existing folder with a ``config.json``, or an id that the hub (or its cache) has.
 

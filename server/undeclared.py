@@ -2,8 +2,8 @@
 
 The rule: where an object declares properties and says nothing of further ones, arguments hold keys that are declared
 or demanded and no others. The search is cautious: a key counts as declared or demanded when *any* subschema that could
-apply at its place says so, and a place whose subschemas cannot all be found is left alone. So what it finds is always a
-fault.
+apply at its place says so, an object counts as closed when *every* alternative declares properties, and a place whose
+subschemas cannot all be found is left alone. So what it finds is always a fault.
 """
 
 from __future__ import annotations
@@ -52,13 +52,16 @@ def _search(schemas: list[Any], value: Any, root: Any, path: str) -> str | None:
         if isinstance(value, list):
             found = (_search(_item_schemas(parts, n), item, root, f"{path}/{n}") for n, item in enumerate(value))
             return next((fault for fault in found if fault is not None), None)
-        return _search_object(parts, value, root, path)
+        said = [schema for schema in schemas if schema is not False]
+        opened = not said or any(o in part for part in parts for o in _OPENERS)
+        return _search_object(parts, value, root, path, not opened and all(_closes(s, root, ()) for s in said))
     except _Unknown:
         return None
 
 
-def _search_object(parts: list[Mapping[str, Any]], value: dict[str, Any], root: Any, path: str) -> str | None:
-    closed = any(part.get("properties") for part in parts) and not any(o in part for part in parts for o in _OPENERS)
+def _search_object(
+    parts: list[Mapping[str, Any]], value: dict[str, Any], root: Any, path: str, closed: bool
+) -> str | None:
     demanded = {name for part in parts for name in _demanded(part)}
     for key, member in value.items():
         schemas = list(_member_schemas(parts, key))
@@ -69,6 +72,24 @@ def _search_object(parts: list[Mapping[str, Any]], value: dict[str, Any], root: 
         if fault is not None:
             return fault
     return None
+
+
+def _closes(schema: Any, root: Any, above: tuple[int, ...]) -> bool:
+    """Whether objects of ``schema`` have declared properties whichever alternatives apply, or it has no objects.
+
+    What stands under ``not`` and ``if`` declares nothing. ``above``: the schemas being looked at, by identity.
+    """
+    if not isinstance(schema, Mapping) or id(schema) in above:
+        return schema is False
+    above = (*above, id(schema))
+    types = schema.get("type")
+    if schema.get("properties") or (types is not None and types != "object" and "object" not in types):
+        return True
+    joined = [*(schema.get("allOf") or ()), *([_target(schema["$ref"], root)] if "$ref" in schema else ())]
+    if any(_closes(part, root, above) for part in joined):
+        return True
+    choices = [branches for name in ("anyOf", "oneOf") if (branches := schema.get(name))]
+    return any(all(_closes(branch, root, above) for branch in branches) for branches in choices)
 
 
 def _demanded(part: Mapping[str, Any]) -> Iterator[str]:
@@ -90,9 +111,10 @@ def _member_schemas(parts: list[Mapping[str, Any]], key: str) -> Iterator[Any]:
         for pattern, schema in (part.get("patternProperties") or {}).items():
             if _may_match(pattern, key):
                 yield schema
-        for name in ("additionalProperties", "unevaluatedProperties"):
-            if name in part:
-                yield part[name]
+        if "additionalProperties" in part and key not in (declared or ()):
+            yield part["additionalProperties"]
+        if "unevaluatedProperties" in part:
+            yield part["unevaluatedProperties"]
 
 
 def _item_schemas(parts: list[Mapping[str, Any]], position: int) -> list[Any]:

@@ -67,9 +67,11 @@ def engine_config(
     max_model_len: int | None = None,
     tensor_parallel_size: int = 1,
     jump_forward: JumpForward = "auto",
+    api_processes: int = 1,
     extra: Sequence[str] = (),
 ) -> VllmConfig:
-    """The engine's configuration. ``extra`` are options as on vLLM's command line.
+    """The engine's configuration. ``extra`` are options as on vLLM's command line; ``api_processes`` says how many
+    server processes are to share the engine core.
 
     ``jump_forward``: ``auto`` is on for CPUs, where it was measured, and off for GPUs, where it costs asynchronous
     scheduling and the newer model runner and was never run; and off with vLLM's own speculative decoding or pipeline
@@ -91,7 +93,11 @@ def engine_config(
     parser = AsyncEngineArgs.add_cli_args(_Parser(prog="vllm", add_help=False))
     # argparse lets the last one win: the user's options stand over the defaults.
     arguments = AsyncEngineArgs.from_cli_args(parser.parse_args([*argv, *FIXED, *extra]))
+    arguments._api_process_count = api_processes
+    arguments._api_process_rank = 0 if api_processes == 1 else -1
     config = arguments.create_engine_config()
+    if api_processes > 1 and config.parallel_config.data_parallel_size > 1:
+        raise EngineArgumentError("--api-processes does not go with data parallelism (--data-parallel-size)")
     if current_platform.is_cpu():
         prefer_kernels(config)
         if config.parallel_config.world_size == 1 and not _names_executor(extra):

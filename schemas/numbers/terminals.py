@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 from schemas.errors import TooComplex
+from schemas.numbers.periodic import Part
 from schemas.numbers.regions import Region
-from schemas.numbers.spelling import Part, parts
+from schemas.numbers.spelling import parts
 
 _NOTHING = r"/[^\s\S]/"
 

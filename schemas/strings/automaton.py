@@ -166,9 +166,15 @@ def sample(node: Regex, rng: random.Random, *, length: int = 12) -> str:
         if len(letters) >= length and not node.facts.nullable:
             rest = shortest(node)
             return "".join(letters) + (rest or "")
-        edges = [(set_, target) for set_, target in transitions(node) if target.facts.plain or not is_empty(target)]
+        edges = list(transitions(node))
         if node.facts.nullable and (not edges or rng.random() < 0.15 or len(letters) >= length):
             return "".join(letters)
         work.spend(node)
-        set_, node = edges[rng.randrange(len(edges))]
+        # Whether a language is empty can be much work, so only the one that is drawn is asked.
+        set_, target = edges.pop(rng.randrange(len(edges)))
+        while not target.facts.plain and is_empty(target):
+            if not edges:
+                return "".join(letters)
+            set_, target = edges.pop(rng.randrange(len(edges)))
         letters.append(set_.draw(rng))
+        node = target

@@ -64,7 +64,19 @@ class CharSet:
         return from_ranges(gaps)
 
     def __sub__(self, other: CharSet) -> CharSet:
-        return self & ~other
+        right, found, at = other.ranges, [], 0
+        for low, high in self.ranges:
+            while at < len(right) and right[at][1] < low:
+                at += 1
+            next_ = at
+            while next_ < len(right) and right[next_][0] <= high:
+                if right[next_][0] > low:
+                    found.append((low, right[next_][0] - 1))
+                low = right[next_][1] + 1
+                next_ += 1
+            if low <= high:
+                found.append((low, high))
+        return CharSet(tuple(found))
 
     def first(self) -> str:
         """The member to show a person: the first letter or digit, else the first printable one, else the lowest."""

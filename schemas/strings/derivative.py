@@ -37,9 +37,7 @@ def transitions(node: Regex) -> Edges:
             return overlay([transitions(part) for part in node.parts], intersection, every=True)
         case Complement():
             edges = [(set_, complement(target)) for set_, target in transitions(node.inner)]
-            outside = ANY
-            for set_, _ in edges:
-                outside = outside - set_
+            outside = ANY - from_ranges(pair for set_, _ in edges for pair in set_.ranges)
             return _joined([*edges, (outside, ALL)])
         case Variable():
             return tuple(node.edges)

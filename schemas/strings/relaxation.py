@@ -20,13 +20,13 @@ def affordable(node: Regex) -> tuple[Regex, str | None]:
     if isinstance(node, Nothing):
         return node, None
     reason: str | None = None
-    own = own_words(node) if suspicious(node) else ()
     for candidate in chain((node,), _wider(node)):
         written = determinised(candidate)
         if isinstance(written, Nothing):
             # The language is empty, which its own budget did not show: all strings, and a reason, are as good.
             reason = reason or "it is empty"
             continue
+        own = own_words(node) if suspicious(written) and suspicious(node) else ()
         try:
             fault = too_costly(written, own)
         except TooComplex as error:

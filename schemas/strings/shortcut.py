@@ -185,9 +185,7 @@ def _loop(node: Regex, work: _Work, without: str) -> _Loop | None:
 
 
 def _largest(node: Regex, work: _Work, without: str) -> _Loop | None:
-    first = CharSet(())
-    for set_, _ in work.transitions(node):
-        first = first | set_
+    first = from_ranges(pair for set_, _ in work.transitions(node) for pair in set_.ranges)
     for most in (*(ANY - of(char) for char in without), *_LOOPS):
         loop = most & first
         while not _SMALL_LETTERS - loop:
@@ -238,14 +236,15 @@ def _explored(node: Regex, loop: CharSet, word: str, work: _Work) -> _Loop | Cha
         for state in near:
             if not work.allows(state, len(seen)):
                 return _Loop(loop, word, depth)
-            bad = loop
+            good: list[tuple[int, int]] = []
             for set_, target in transitions(state):
                 both = set_ & loop
                 if both and (target in seen or matches(target, word)):
-                    bad = bad - both
+                    good.extend(both.ranges)
                     if target not in seen:
                         seen.add(target)
                         further.append(target)
+            bad = loop - from_ranges(good)
             if bad:
                 return bad if depth < LEAST_ROOM else _Loop(loop, word, depth)
         near, depth = further, depth + 1

@@ -74,9 +74,10 @@ def walk_faults(compiled: CompiledSchema, count: int, seed: int = 0, judged: Any
         if repeated and (declared := repeated_declared_keys(tree, judge.schema)):
             faults.append((text, f"repeats {declared}"))
         values = list(readings(tree))[: 2 if repeated else 1]
-        if held := compiled.validate(values[0]):
-            if not compiled.residue:
-                faults.append((text, f"not valid for its own validator: {held[0]}"))
+        held = [fault for reading in values for fault in compiled.validate(reading)]
+        if held and not compiled.residue:
+            faults.append((text, f"not valid for its own validator: {held[0]}"))
+        if held:
             continue
         faults.extend((text, fault) for reading in values for fault in judge.faults(reading)[:1])
     return faults

@@ -303,6 +303,14 @@ def test_undeclared_keys_are_a_violation(checked: Stub) -> None:
         (OBJECT | {"dependentRequired": {"a": ["x"]}}, {"x": 1, "y": 2}, "/y"),
         (OBJECT | {"enum": [{"x": 1}]}, {"x": 1, "y": 2}, "/y"),
         (OBJECT | {"then": {"additionalProperties": False}}, {"x": 1}, None),
+        ({"not": OBJECT}, {"x": 1}, None),
+        ({"if": OBJECT, "then": {}}, {"x": 1}, None),
+        ({"anyOf": [OBJECT, {"type": "object"}]}, {"x": 1}, None),
+        ({"anyOf": [OBJECT, {"type": ["string", "null"]}]}, {"x": 1}, "/x"),
+        ({"oneOf": [OBJECT, {"$ref": "#/$defs/x"}], "$defs": {"x": {"properties": {"y": {}}}}}, {"x": 1}, "/x"),
+        ({"anyOf": [{"$ref": "#"}, OBJECT]}, {"x": 1}, None),
+        ({"properties": {"a": OBJECT}, "additionalProperties": {}}, {"a": {"x": 1}, "b": {"x": 1}}, "/a/x"),
+        ({"anyOf": [{"properties": {"a": OBJECT}}, {"properties": {"a": {}}}]}, {"a": {"x": 1}}, None),
     ],
 )
 def test_the_search_for_undeclared_keys(schema: dict[str, Any], value: Any, fault: str | None) -> None:

@@ -77,6 +77,14 @@ def test_what_cannot_be_given_is_named(model: Path, extra: list[str], words: str
         engine_config(str(model), ["m"], extra=extra)
 
 
+def test_several_api_processes_have_one_engine(model: Path) -> None:
+    assert engine_config(str(model), ["m"]).parallel_config._api_process_count == 1
+    config = engine_config(str(model), ["m"], api_processes=3).parallel_config
+    assert (config._api_process_count, config._api_process_rank) == (3, -1)
+    with pytest.raises(EngineArgumentError, match="--api-processes does not go with data parallelism"):
+        engine_config(str(model), ["m"], api_processes=3, extra=["--data-parallel-size", "2"])
+
+
 def test_a_context_that_the_model_does_not_have_is_refused(model: Path) -> None:
     with pytest.raises(ValueError, match="max_model_len"):
         engine_config(str(model), ["m"], max_model_len=100_000)

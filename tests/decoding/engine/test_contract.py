@@ -22,9 +22,9 @@ from vllm.v1.core.sched.output import CachedRequestData, SchedulerOutput
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.core import EngineCore
-from vllm.v1.engine.core_client import BackgroundResources
+from vllm.v1.engine.core_client import AsyncMPClient, BackgroundResources, MPClient
 from vllm.v1.engine.output_processor import OutputProcessor, RequestOutputCollector, RequestState
-from vllm.v1.engine.utils import CoreEngineProcManager
+from vllm.v1.engine.utils import CoreEngineProcManager, bind_engine_zmq_listeners, launch_core_engines
 from vllm.v1.executor.abstract import Executor
 from vllm.v1.executor.uniproc_executor import UniProcExecutor
 from vllm.v1.metrics.loggers import StatLoggerBase
@@ -78,6 +78,9 @@ PARAMETERS: list[tuple[Any, list[str]]] = [
     (GPUModelRunner._sample, ["self", "logits", "spec_decode_metadata"]),
     (Worker._make_model_runner, ["self"]),
     (CPUWorker.init_device, ["self"]),
+    (bind_engine_zmq_listeners, ["vllm_config", "num_api_servers"]),
+    (launch_core_engines, ["vllm_config", "executor_class", "log_stats", "addresses"]),
+    (MPClient.start_engine_core_monitor, ["self"]),
 ]
 
 
@@ -195,6 +198,21 @@ def test_the_scheduler_takes_a_backend_that_is_already_set() -> None:
 def test_the_engine_s_processes_can_be_asked_for_their_exit_codes() -> None:
     assert "finished_procs" in vars(CoreEngineProcManager)
     assert "engine_manager" in BackgroundResources.__dataclass_fields__
+
+
+def test_several_clients_of_one_engine_core() -> None:
+    """Each request goes with its client's number, and its outputs come back by it; a client whose engine somebody else
+    started takes sockets that were bound for it, and has no process to watch until it is given one."""
+    assert {"client_addresses", "client_count", "client_index"} <= set(
+        inspect.signature(AsyncLLM.from_vllm_config).parameters
+    )
+    for name in ("input_address", "output_address", "input_listener", "output_listener"):
+        assert f'"{name}"' in sources(MPClient.__init__)
+    assert "request.client_index = self.client_index" in sources(AsyncMPClient.add_request_async)
+    assert "outputs[request.client_index]" in sources(Scheduler.update_from_output)
+    assert "if engine_manager is None" in sources(MPClient.start_engine_core_monitor)
+    assert "engine_dead" in BackgroundResources.__dataclass_fields__
+    assert {"_api_process_count", "_api_process_rank"} <= {f.name for f in dataclasses.fields(ParallelConfig)}
 
 
 def test_a_failed_grammar_ends_its_request_alone() -> None:

@@ -7,7 +7,8 @@ import re
 from functools import lru_cache
 
 from schemas.numbers import NumberSet
-from schemas.numbers.spelling import Part, parts
+from schemas.numbers.periodic import Part
+from schemas.numbers.spelling import parts
 
 _NATIVE = re.compile(r'(?P<minus>"-"\??)? ?%json (?P<schema>\{.*\})(?P<zeros> /\\\.0\{1,3\}/)?')
 

@@ -1,0 +1,37 @@
+"""The search for undeclared keys and the grammar agree: what the grammar writes is never found fault with."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import random
+
+import pytest
+
+from schemas import SchemaError, compile_schema
+from schemas.sample import STYLES, hints_of, matcher, walk
+from server import strict_json
+from server.undeclared import undeclared_key
+from tests.schemas.acceptance import shared
+
+
+@pytest.mark.parametrize("offset", range(4))
+def test_what_a_closed_grammar_writes_is_declared(offset: int) -> None:
+    path, tried, rng = shared("maskbench/dev.jsonl.gz"), 0, random.Random(offset)
+    with gzip.open(path, "rt") as lines:
+        for line in itertools.islice(lines, offset * 9, None, 36):
+            schema = json.loads(line)["schema"]
+            if len(line) > 20_000 or not isinstance(schema, dict):
+                continue
+            try:
+                compiled = compile_schema(schema, undeclared="forbid")
+            except SchemaError:
+                continue
+            for style in STYLES if compiled.closed else ():
+                taken = walk(matcher(compiled.grammar), rng, style, hints=hints_of(schema))
+                if taken.ending == "done":
+                    tried += 1
+                    value = strict_json.readings(taken.text.decode())[0]
+                    assert undeclared_key(schema, value) is None, (json.dumps(schema), value)
+    assert tried > 200
