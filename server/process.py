@@ -128,6 +128,16 @@ async def _serve(
     return code
 
 
+def _log_format(name: str, tokenizer: Any) -> None:
+    """Say which call format the model gets, and why."""
+    if name != "auto":
+        LOGGER.info("format %s: set by --tool-format", name)
+        return
+    found = formats.explain(tokenizer)
+    level = logging.WARNING if found.is_a_guess else logging.INFO
+    LOGGER.log(level, "format %s: %s", found.format.name, found.reason.removeprefix("warning: "))
+
+
 async def _load_and_watch(
     app: FastAPI, settings: Settings, listener: socket.socket, output: ConsoleOutput, others: ApiProcesses | None
 ) -> None:
@@ -139,12 +149,7 @@ async def _load_and_watch(
         engine = await _load(settings, started, output)
     finally:
         beat.cancel()
-    if settings.tool_format == "auto":
-        found = formats.explain(engine.tokenizer)
-        level = logging.WARNING if found.is_a_guess else logging.INFO
-        LOGGER.log(level, "format %s: %s", found.format.name, found.reason.removeprefix("warning: "))
-    else:
-        LOGGER.info("format %s: set by --tool-format", settings.tool_format)
+    _log_format(settings.tool_format, engine.tokenizer)
     if others is not None:
         LOGGER.info("[%3.0f s] starting %d more API processes", time.monotonic() - started, len(engine.seats))
         await others.start(engine.seats, engine.model_names)

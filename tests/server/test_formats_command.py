@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
 from decoding.formats import get, names
+from server import process
 from server.formats_command import formats_command
+from server.logs import LOGGER
 from tests.decoding import templates
 
 app = typer.Typer()
@@ -41,6 +44,29 @@ def test_what_gemma_3_and_command_r_get(tmp_path: Path) -> None:
         assert result.exit_code == 0
         assert f": {name} (the chat template is" in result.output
         assert reason in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "template", "level", "line"),
+    [
+        ("auto", templates.HERMES, "INFO", "format hermes: the chat template writes calls as JSON in <tool_call>"),
+        (
+            "auto",
+            "{{ tools }} <|somehow|>",
+            "WARNING",
+            "format prompted: the chat template has tools in a form that is not",
+        ),
+        ("kimi", templates.HERMES, "INFO", "format kimi: set by --tool-format"),
+    ],
+)
+def test_the_start_up_log_says_why(
+    name: str, template: str, level: str, line: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LOGGER, "propagate", True)
+    with caplog.at_level("INFO", logger=LOGGER.name):
+        process._log_format(name, templates.tokenizer(template))
+    assert [record.levelname for record in caplog.records] == [level]
+    assert caplog.records[0].getMessage().startswith(line)
 
 
 def test_no_model(tmp_path: Path) -> None:
