@@ -33,7 +33,8 @@ from decoding import (
 )
 from decoding.formats import get, names
 from decoding.reasoning import ReasoningMode, mode_of
-from schemas.sample import EOS, matcher
+from schemas.byte_vocabulary import EOS
+from schemas.sample import matcher
 
 #: Family and a part of the model's name → our format. The first that fits counts.
 FORMATS = (

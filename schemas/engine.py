@@ -6,7 +6,7 @@ import re
 
 import llguidance
 
-from schemas.sample import byte_tokenizer, grammar_of
+from schemas.byte_vocabulary import byte_tokenizer
 
 MAX_SYMBOLS = 60_000
 """llguidance numbers the symbols of a grammar with 16 bits, and panics where those are used up."""
@@ -32,6 +32,11 @@ pattern take a fifth to a half of the time. The order is from inside to outside:
 # A special token of the model's vocabulary, by its id. Here is a vocabulary of bytes, of which these are in no text.
 _TOKEN = re.compile(r"<\[([0-9]+)\]>")
 _NO_TEXT = range(0xF8, 0x100)
+
+
+def grammar_of(text: str) -> str:
+    """``CompiledSchema.grammar`` in the form that ``llguidance.LLMatcher`` takes."""
+    return str(llguidance.grammar_from("grammar", text))
 
 
 def engine_error(grammar: str) -> str | None:

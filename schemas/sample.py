@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias
 
 import llguidance
 
-EOS = 256
-"""End of sequence; tokens 0 to 255 are the bytes."""
+from schemas.byte_vocabulary import EOS, byte_tokenizer
+from schemas.engine import LIMITS, grammar_of
 
 Style: TypeAlias = Literal["short", "wild", "sharp"]
 """``short`` ends soon and is readable; ``wild`` takes every byte alike; ``sharp`` looks for the corners of JSON: long
@@ -39,32 +39,10 @@ class Walk:
     error: str = ""
 
 
-class _Bytes:
-    """The vocabulary in the form that ``llguidance.TokenizerWrapper`` asks for."""
-
-    eos_token_id = EOS
-    bos_token_id = None
-    tokens: Sequence[bytes] = [bytes([b]) for b in range(256)] + [b"<|end|>"]
-    special_token_ids = (EOS,)
-
-    def __call__(self, text: bytes | str) -> list[int]:
-        return list(text.encode() if isinstance(text, str) else text)
-
-
-@cache
-def byte_tokenizer() -> llguidance.LLTokenizer:
-    """256 single bytes and an end-of-sequence token."""
-    return llguidance.LLTokenizer(llguidance.TokenizerWrapper(_Bytes()), slices=[])
-
-
-def grammar_of(text: str) -> str:
-    """``CompiledSchema.grammar`` in the form that ``llguidance.LLMatcher`` takes."""
-    return str(llguidance.grammar_from("grammar", text))
-
-
 def matcher(grammar: str) -> llguidance.LLMatcher:
-    """A byte-level matcher of ``CompiledSchema.grammar``. Never raises: see ``LLMatcher.is_error``."""
-    return llguidance.LLMatcher(byte_tokenizer(), grammar_of(grammar), log_level=0)
+    """A byte-level matcher of ``CompiledSchema.grammar``, with the limits of the server's engine. Never raises: see
+    ``LLMatcher.is_error``."""
+    return llguidance.LLMatcher(byte_tokenizer(), grammar_of(grammar), log_level=0, limits=LIMITS)
 
 
 @dataclass(frozen=True, slots=True)

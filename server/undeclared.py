@@ -126,7 +126,9 @@ def _item_schemas(parts: list[Mapping[str, Any]], position: int) -> list[Any]:
                 found += entry[position : position + 1]
             elif entry is not None:
                 found.append(entry)
-        found += [part[n] for n in ("additionalItems", "unevaluatedItems", "contains") if n in part]
+        found += [part[n] for n in ("additionalItems", "unevaluatedItems") if n in part]
+        if "contains" in part:
+            found += [part["contains"], True]  # this item need not be the one
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import llguidance
 
 from schemas import CompiledSchema, Residue, SchemaError, compile_schema
-from schemas.sample import grammar_of
+from schemas.engine import grammar_of
 
 Json: TypeAlias = Any
 CompilerName: TypeAlias = Literal["strictcall", "llguidance"]

@@ -19,7 +19,8 @@ from loadtest.exactness.repeats import repeated_declared_keys, repeated_keys
 from loadtest.exactness.spellings import shuffled, spellings, whole_spellings
 from loadtest.exactness.vocabulary import engine_vocabulary, smollm2
 from loadtest.exactness.walks import vocabulary_walk
-from schemas.sample import STYLES, Walk, byte_tokenizer, walk
+from schemas.byte_vocabulary import byte_tokenizer
+from schemas.sample import STYLES, Walk, walk
 
 Json: TypeAlias = Any
 Record: TypeAlias = dict[str, Any]

@@ -13,7 +13,7 @@ import llguidance
 from loadtest.exactness.compilers import COMPILERS, CompilerName, Refusal
 from loadtest.exactness.measure import accepts
 from loadtest.exactness.spellings import spellings, whole_spellings
-from schemas.sample import byte_tokenizer
+from schemas.byte_vocabulary import byte_tokenizer
 
 Json: TypeAlias = Any
 

@@ -21,7 +21,8 @@ from decoding import (
     tool_from_wire,
 )
 from decoding.formats import get, names
-from schemas.sample import EOS, matcher
+from schemas.byte_vocabulary import EOS
+from schemas.sample import matcher
 from schemas.spelling import JSON, Keywords, Tags
 
 ALL_FORMATS = [get(name) for name in names()]

@@ -27,7 +27,7 @@ from decoding.formats import get
 from decoding.reasoning import ReasoningMode
 from decoding.spelled_tools import members_of, spelled
 from schemas import SchemaError
-from schemas.sample import grammar_of
+from schemas.engine import grammar_of
 from schemas.spelling import JSON, Keywords, Quoted, Tags
 from tests.decoding.support import ALL_FORMATS, accepts, call, merged, read, wire
 from tests.decoding.test_special_tokens import BOUND, EOS, Vocabulary, tokens

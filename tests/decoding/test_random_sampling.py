@@ -27,7 +27,7 @@ from decoding import (
     tool_from_wire,
     tool_grammar,
 )
-from schemas.sample import grammar_of
+from schemas.engine import grammar_of
 from tests.decoding.support import ALL_FORMATS, PING, wire
 
 ANSWERS = 8

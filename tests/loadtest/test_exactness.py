@@ -24,7 +24,8 @@ from loadtest.exactness.tally import Tally, quantile
 from loadtest.exactness.times import CompileTime, compile_time
 from schemas import Residue, compile_schema
 from schemas.compiled import CompiledSchema
-from schemas.sample import grammar_of, matcher, sample, walk
+from schemas.engine import grammar_of
+from schemas.sample import matcher, sample, walk
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from loadtest.exactness.measure import accepts
 from loadtest.exactness.repeats import repeated_declared_keys, repeated_keys
 from loadtest.exactness.spellings import whole_spellings
 from schemas import CompiledSchema, compile_schema
-from schemas.sample import STYLES, grammar_of, matcher, walk
+from schemas.engine import grammar_of
+from schemas.sample import STYLES, matcher, walk
 
 SHARED = Path(os.environ.get("STRICTCALL_SHARED", Path(__file__).parents[2].parent / "shared"))
 

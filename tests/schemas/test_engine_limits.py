@@ -10,8 +10,8 @@ import llguidance
 import pytest
 
 from schemas import SchemaError, compile_schema
-from schemas.engine import LIMITS
-from schemas.sample import byte_tokenizer, grammar_of
+from schemas.byte_vocabulary import byte_tokenizer
+from schemas.engine import LIMITS, grammar_of
 
 
 def _references(length: int) -> dict[str, Any]:

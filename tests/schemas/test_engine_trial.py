@@ -11,8 +11,9 @@ import llguidance
 import pytest
 
 from schemas import SchemaError, compile, compile_schema
+from schemas.byte_vocabulary import byte_tokenizer
 from schemas.cache import Cache
-from schemas.sample import byte_tokenizer, grammar_of
+from schemas.engine import grammar_of
 from tests.schemas.acceptance import SHARED
 
 FUEL = 100_000

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from schemas import SchemaError, compile_schema
-from schemas.sample import EOS, matcher
+from schemas.byte_vocabulary import EOS
+from schemas.sample import matcher
 from schemas.spelling import JSON, Keywords, Quoted, Tags, is_mixed
 
 TAGS = Tags("<p=", ">", ">", "</p>", "\n")

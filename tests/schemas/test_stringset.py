@@ -8,7 +8,8 @@ import llguidance
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.sample import byte_tokenizer, grammar_of
+from schemas.byte_vocabulary import byte_tokenizer
+from schemas.engine import grammar_of
 from schemas.strings import Language
 from schemas.stringset import StringSet
 

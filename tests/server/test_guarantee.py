@@ -304,6 +304,7 @@ def test_undeclared_keys_are_a_violation(checked: Stub) -> None:
         (OBJECT | {"enum": [{"x": 1}]}, {"x": 1, "y": 2}, "/y"),
         (OBJECT | {"then": {"additionalProperties": False}}, {"x": 1}, None),
         ({"not": OBJECT}, {"x": 1}, None),
+        ({"properties": {"l": {"contains": OBJECT}}}, {"l": [{"x": 1}]}, None),
         ({"if": OBJECT, "then": {}}, {"x": 1}, None),
         ({"anyOf": [OBJECT, {"type": "object"}]}, {"x": 1}, None),
         ({"anyOf": [OBJECT, {"type": ["string", "null"]}]}, {"x": 1}, "/x"),

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from schemas import compile_schema
+from schemas.byte_vocabulary import byte_tokenizer
+from schemas.engine import grammar_of
 from schemas.errors import TooComplex
-from schemas.sample import byte_tokenizer, grammar_of
 from schemas.strings import Language
 from schemas.strings.automaton import is_empty, sample
 from schemas.strings.formats import named
