@@ -20,9 +20,12 @@ from loadtest.exactness.pool import Died, run_all
 from loadtest.exactness.report import as_json, counterexamples, markdown
 from loadtest.exactness.suite import Group, SuiteOutcome, suite_groups
 from loadtest.exactness.tally import Tally
-from loadtest.exactness.times import TimingJob, compile_time
+from loadtest.exactness.times import compile_times
 from loadtest.exactness.vocabulary import tokenizer_file
 from loadtest.exactness.work import Job, work
+
+BATCH = 64
+"""Schemas that are timed one after the other."""
 
 
 def main() -> int:
@@ -39,7 +42,7 @@ def main() -> int:
     interrupted = False
     try:
         for name in compilers:
-            _time([(subject, name) for subject in subjects if not isinstance(subject, Group)], tallies[name], arguments)
+            _time([subject for subject in subjects if not isinstance(subject, Group)], tallies[name], arguments)
         _run(jobs, tallies, arguments)
     except KeyboardInterrupt:
         interrupted = True
@@ -59,18 +62,26 @@ def main() -> int:
     return 130 if interrupted else 0
 
 
-def _time(jobs: list[TimingJob], tally: Tally, arguments: argparse.Namespace) -> None:
-    """Compile times, in a process that is alone. What dies in it dies again, and is counted, when it is judged."""
-    results = run_all(jobs, compile_time, 1, arguments.time_limit)
-    try:
-        for done, result in enumerate(results, 1):
-            if not isinstance(result, Died):
-                tally.add_time(result)
-            if done % 50 == 0 or done == len(jobs):
-                print(f"\r{tally.compiler}: compile times {done}/{len(jobs)}  ", end="", file=sys.stderr)
-    finally:
-        results.close()
-        print(file=sys.stderr)
+def _time(records: list[Record], tally: Tally, arguments: argparse.Namespace) -> None:
+    """Compile times, in a process that is alone. Records of a batch that dies are timed one by one; what dies alone
+    dies again, and is counted, when it is judged."""
+    name = tally.compiler
+    done, again = 0, list[Record]()
+    for size, left, limit in ((BATCH, records, 4 * arguments.time_limit), (1, again, arguments.time_limit)):
+        jobs = [(left[start : start + size], name) for start in range(0, len(left), size)]
+        results = run_all(jobs, compile_times, 1, limit)
+        try:
+            for result in results:
+                if isinstance(result, Died):
+                    again += result.job[0] if size > 1 else ()
+                    continue
+                for taken in result:
+                    tally.add_time(taken)
+                done += len(result)
+                print(f"\r{name}: compile times {done}/{len(records)}  ", end="", file=sys.stderr)
+        finally:
+            results.close()
+    print(file=sys.stderr)
 
 
 def _run(jobs: list[Job], tallies: dict[CompilerName, Tally], arguments: argparse.Namespace) -> None:

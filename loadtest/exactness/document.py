@@ -47,12 +47,12 @@ _METHOD = """\
   surrogate, no raw control character, no number that overflows a double, no declared key twice) and valid. A key that
   no schema declares may come twice: then the text must be valid whichever of the two counts.
 - Times are CPU times of one thread. Compile times are of a pass of its own before the rest: each compiler in a process
-  that is warm, does nothing else, and has the machine to itself, as a server's compile process that is asked for one
-  schema at a time (two processes at work slow each other by a third, also in CPU time). *Cold* is the first call with
-  a schema, *cached* the second with an equal document. Masks are over SmolLM2's vocabulary, along up to three valid
-  instances a schema, with a copy of one matcher each; a schema with a mask over 1 ms is timed twice, from new matchers,
-  and the smaller times count. Ours has the limits and vocabulary slices that the engine sets, llguidance's column its
-  own. llguidance has no cache.
+  that is warm, does nothing else, waits for nobody between two schemas, and has the machine to itself (whatever runs
+  beside it empties its caches, which costs up to a third of CPU time). *Cold* is the first call with a schema that the
+  process has never seen, *cached* the second with an equal document. Masks are over SmolLM2's vocabulary, along up to
+  three valid instances a schema, with a copy of one matcher each; a schema with a mask over 1 ms is timed twice, from
+  new matchers, and the smaller times count. Ours has the limits and vocabulary slices that the engine sets,
+  llguidance's column its own. llguidance has no cache.
 - A suite case of a schema that is refused as unsatisfiable counts as a verdict (no value is valid), not as refused.
   `annotation`: cases which say that a format is no assertion by default; ours asserts those that it knows exactly."""
 

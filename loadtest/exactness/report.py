@@ -86,7 +86,9 @@ def _row(t: Tally) -> dict[str, str]:
         ),
         "random walks that ended": f"{counts['walks']:,} ({counts['walk: unfinished']:,} did not)",
         "– not strict JSON": str(counts["walk not JSON"]),
-        "– a declared key twice": str(counts["walk repeats a declared key"]),
+        "– a declared key twice, passed / caught (checked grammar)": (
+            f"{counts['walk repeats a declared key']} / {counts['walk repeats a declared key, caught']}"
+        ),
         "– invalid (exact grammar), of these by format alone": (
             f"{_invalid_walks(counts)}, {counts['walk invalid, format']}"
         ),
