@@ -15,9 +15,11 @@ from loadtest.compare.workload import Workload, plain
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is asked for in a round: calls of one client, tokens of a text, answers per client of many, tools."""
+    """How much is asked for in a round: calls of one client, and how often they make a sample, tokens of a text,
+    answers per client of many, tools."""
 
     calls: int = 4
+    repeats: int = 3
     tokens: int = 64
     per_client: int = 2
     many: tuple[int, ...] = (8, 32)
@@ -25,7 +27,7 @@ class Size:
 
 
 FULL = Size()
-QUICK = Size(calls=1, tokens=16, per_client=1, many=(8,), benchmark_calls=2)
+QUICK = Size(calls=1, repeats=1, tokens=16, per_client=1, many=(8,), benchmark_calls=2)
 Report = Callable[[str], None]
 
 
@@ -54,7 +56,9 @@ def real_model(bench: Bench, tools: Workload, small: Workload) -> None:
     """One round with the real model. ``tools`` are the benchmark's."""
     size, number = bench.size, bench.number
     for temperature in (0, 1):
-        bench.each("one forced call", partial(_named, small=small, size=size, temperature=temperature))
+        # Short against the machine's own ups and downs: several pairs a round.
+        for _ in range(size.repeats):
+            bench.each("one forced call", partial(_named, small=small, size=size, temperature=temperature))
     bench.each("the benchmark tools", lambda s: _required(s, tools, size, number))
     bench.each("a grammar never seen", lambda s: _unseen(s, tools, number))
     bench.each("text beside tools", lambda s: {"auto_text": _token_ms(s, _texts(tools, number, size))})

@@ -38,16 +38,15 @@ def compile_times(job: TimingJob, stage: Callable[[str], None]) -> list[CompileT
     """The work of the one process: see above. Few enough records that none has left a cache before its second call."""
     records, name = job
     warm_up_once()
+    stage("compile, timed")  # once: every message wakes another process
     cold = []
     for record in records:
         settle()
-        stage("compile, timed")
         cold.append(_timed(record["schema"], name))
     again = [copy.deepcopy(record["schema"]) for record in records]
     settle()
     taken = []
     for record, schema, (first_us, compiled) in zip(records, again, cold, strict=True):
-        stage("compile from the cache, timed")
         second_us = _timed(schema, name)[0] if compiled else None
         taken.append(CompileTime(record["id"], name, first_us, second_us))
     return taken
