@@ -20,7 +20,7 @@ from loadtest.exactness.pool import Died, run_all
 from loadtest.exactness.report import as_json, counterexamples, markdown
 from loadtest.exactness.suite import Group, SuiteOutcome, suite_groups
 from loadtest.exactness.tally import Tally
-from loadtest.exactness.times import compile_times
+from loadtest.exactness.times import CompileTime, compile_times
 from loadtest.exactness.vocabulary import tokenizer_file
 from loadtest.exactness.work import Job, work
 
@@ -63,11 +63,23 @@ def main() -> int:
 
 
 def _time(records: list[Record], tally: Tally, arguments: argparse.Namespace) -> None:
-    """Compile times, in a process that is alone. Records of a batch that dies are timed one by one; what dies alone
-    dies again, and is counted, when it is judged."""
-    name = tally.compiler
+    """Compile times: each schema in two processes, one after the other and each alone; the smaller times count, since
+    what else the machine does only adds."""
+    taken: dict[str, CompileTime] = {}
+    try:
+        for number in (1, 2):
+            for time_of in _timed(records, tally.compiler, number, arguments.time_limit):
+                taken[time_of.id] = time_of.smaller(taken.get(time_of.id, time_of))
+    finally:
+        for time_of in taken.values():
+            tally.add_time(time_of)
+
+
+def _timed(records: list[Record], name: CompilerName, number: int, time_limit: float) -> Iterator[CompileTime]:
+    """Records of a batch that dies are timed one by one; what dies alone dies again, and is counted, when it is
+    judged."""
     done, again = 0, list[Record]()
-    for size, left, limit in ((BATCH, records, 4 * arguments.time_limit), (1, again, arguments.time_limit)):
+    for size, left, limit in ((BATCH, records, 4 * time_limit), (1, again, time_limit)):
         jobs = [(left[start : start + size], name) for start in range(0, len(left), size)]
         results = run_all(jobs, compile_times, 1, limit)
         try:
@@ -75,10 +87,9 @@ def _time(records: list[Record], tally: Tally, arguments: argparse.Namespace) ->
                 if isinstance(result, Died):
                     again += result.job[0] if size > 1 else ()
                     continue
-                for taken in result:
-                    tally.add_time(taken)
+                yield from result
                 done += len(result)
-                print(f"\r{name}: compile times {done}/{len(records)}  ", end="", file=sys.stderr)
+                print(f"\r{name}: compile times, pass {number}: {done}/{len(records)}  ", end="", file=sys.stderr)
         finally:
             results.close()
     print(file=sys.stderr)

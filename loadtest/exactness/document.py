@@ -49,7 +49,8 @@ _METHOD = """\
 - Times are CPU times of one thread. Compile times are of a pass of its own before the rest: each compiler in a process
   that is warm, does nothing else, waits for nobody between two schemas, and has the machine to itself (whatever runs
   beside it empties its caches, which costs up to a third of CPU time). *Cold* is the first call with a schema that the
-  process has never seen, *cached* the second with an equal document. Masks are over SmolLM2's vocabulary, along up to
+  process has never seen, *cached* the second with an equal document. Two such processes, one after the other, time
+  every schema, and the smaller times count. Masks are over SmolLM2's vocabulary, along up to
   three valid instances a schema, with a copy of one matcher each; a schema with a mask over 1 ms is timed twice, from
   new matchers, and the smaller times count. Ours has the limits and vocabulary slices that the engine sets,
   llguidance's column its own. llguidance has no cache.

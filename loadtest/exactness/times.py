@@ -33,6 +33,12 @@ class CompileTime:
     cached_us: float | None
     """From an equal document to the same grammar, on the second; None for what is refused."""
 
+    def smaller(self, other: CompileTime) -> CompileTime:
+        """The smaller times of two processes."""
+        both = self.cached_us is not None and other.cached_us is not None
+        cached = min(self.cached_us or 0.0, other.cached_us or 0.0) if both else None
+        return CompileTime(self.id, self.compiler, min(self.cold_us, other.cold_us), cached)
+
 
 def compile_times(job: TimingJob, stage: Callable[[str], None]) -> list[CompileTime]:
     """The work of the one process: see above. Few enough records that none has left a cache before its second call."""

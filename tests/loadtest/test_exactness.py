@@ -21,7 +21,7 @@ from loadtest.exactness.report import as_json, counterexamples, markdown
 from loadtest.exactness.spellings import shuffled, spellings, whole_spellings
 from loadtest.exactness.suite import Group, run_group
 from loadtest.exactness.tally import Tally, quantile
-from loadtest.exactness.times import compile_times
+from loadtest.exactness.times import CompileTime, compile_times
 from schemas import Residue, compile_schema
 from schemas.compiled import CompiledSchema
 from schemas.engine import grammar_of
@@ -203,6 +203,12 @@ def test_compile_times_are_of_the_first_call_and_of_the_second() -> None:
     assert len(tally.compile_us) == 4
     assert len(tally.cached_us) == 2
     assert "| schema → grammar, cold, ms (p50 / p99 / max) | 0.0 / 0.0 / 0.0 |" not in markdown([tally])
+
+
+def test_of_two_processes_the_smaller_times_count() -> None:
+    one, two = CompileTime("a", "strictcall", 3.0, 2.0), CompileTime("a", "strictcall", 1.0, 4.0)
+    assert one.smaller(two) == two.smaller(one) == CompileTime("a", "strictcall", 1.0, 2.0)
+    assert one.smaller(CompileTime("a", "strictcall", 5.0, None)) == CompileTime("a", "strictcall", 3.0, None)
 
 
 def test_quantiles() -> None:
