@@ -46,6 +46,11 @@ def render_prompt(
     plain chat turns.
     """
     text = render_text(tokenizer, fmt, messages, tools, tool_choice, template_kwargs)
+    return tokenise(tokenizer, text)
+
+
+def tokenise(tokenizer: Any, text: str) -> list[int]:
+    """Token ids of a rendered prompt, in which special tokens are written out."""
     return list(tokenizer.encode(text, add_special_tokens=False))
 
 

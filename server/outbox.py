@@ -43,6 +43,7 @@ class Outbox:
         self._loop = asyncio.get_running_loop()
         self._tasks = [asyncio.create_task(self._run(choice)) for choice in choices]
         self._open = len(self._tasks)
+        self._alone = self._open == 1
 
     async def take(self, seconds: float) -> Steps | None:
         """All that waits, as ``(choice, step)``; empty after ``seconds`` with nothing, ``None`` at the end.
@@ -68,7 +69,9 @@ class Outbox:
         self._events += len(step.events)
         if self._events > self._limit:
             raise SlowClient
-        if not self._hand_over_soon:
+        if self._alone:
+            self._hand_over()
+        elif not self._hand_over_soon:
             # Not now: what other choices have in the same step of the engine leaves in the same write.
             self._hand_over_soon = True
             self._loop.call_soon(self._hand_over)
