@@ -22,7 +22,7 @@ class ObjectScanner:
         """The object's last bracket has been seen."""
 
     def goes_on(self, text: str) -> bool:
-        """Whether ``text`` is all of the object and changes nothing: no string, object or array begins or ends in it."""
+        """Whether ``text`` is all of the object, and changes nothing: no string, object or array begins or ends."""
         return not self._escaped and not self.complete and _ANYWHERE.search(text) is None
 
     def scan(self, text: str, start: int) -> int:

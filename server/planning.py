@@ -6,7 +6,7 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
-from typing import Any, Literal
+from typing import Literal
 
 from decoding import formats
 from decoding.formats import Format
@@ -50,8 +50,6 @@ class Planner:
         self._vocabulary = len(vocabulary)
         self._special_ids = frozenset(getattr(engine.tokenizer, "all_special_ids", ()))
         self._longest_token = max(map(len, vocabulary))
-        template = getattr(engine.tokenizer, "chat_template", None)
-        self._template = template if isinstance(template, str) else str(template)
 
     @property
     def format_name(self) -> str:
@@ -145,7 +143,9 @@ class Planner:
             choice = replace(choice, names=tuple(n for n in choice.names if any(n == tool.name for tool in tools)))
         chosen = offered_tools(tools, choice)
         prompt, end = self._render(ask, tools, choice)
-        reasoning = mode_of(self._fmt, end, self._template, ask.template_kwargs)
+        template = self._engine.tokenizer.chat_template
+        known = template if isinstance(template, str) else str(template)
+        reasoning = mode_of(self._fmt, end, known, ask.template_kwargs)
         grammar: str | None = None
         # Where no call is allowed but calls are known from the conversation, the grammar keeps their markup out.
         # Without a grammar special tokens are no part of the text: where an answer has such marks, it needs one.

@@ -210,11 +210,9 @@ def use_deltas(llm: AsyncLLM) -> None:
     resources.output_socket = OutputSocket(resources.output_socket)
 
 
-async def listen(
-    llm: AsyncLLM, prompt: list[int], params: SamplingParams, request_id: str, listener: Listener
-) -> None:
-    """Run the request with these prompt tokens and tell ``listener``; returns when it has ended or the listener wants no
-    more.
+async def listen(llm: AsyncLLM, prompt: list[int], params: SamplingParams, request_id: str, listener: Listener) -> None:
+    """Run the request with these prompt tokens and tell ``listener``; returns when it has ended or the listener wants
+    no more.
 
     Does not abort the request when it is left early. Raises what ``AsyncLLM.add_request``, its output handler and the
     listener do.

@@ -53,7 +53,8 @@ async def test_the_same_plan(fmt: str) -> None:
             assert early in (None, plan)
             assert planner.at_once(ask, "r") == plan
         misses = metrics.registry.get_sample_value("strictcall_grammar_cache_misses_total")
-        assert misses and misses < 2 * len(BODIES)
+        assert misses is not None
+        assert 0 < misses < 2 * len(BODIES)
     finally:
         planner.close()
         await compiler.close()
@@ -66,7 +67,8 @@ async def test_what_is_refused_or_unknown() -> None:
     planner = Planner(engine, compiler, fmt=call_format(engine, "auto"), undeclared="forbid")
     body = {"model": "stub", "messages": [{"role": "user", "content": "Hi"}]}
     try:
-        wrong = ask_of(parse_chat(body | {"tools": [TOOLS[0] | {"function": {"name": "c", "parameters": {"type": 3}}}]}))
+        tool = {"type": "function", "function": {"name": "c", "parameters": {"type": 3}}}
+        wrong = ask_of(parse_chat(body | {"tools": [tool]}))
         assert planner.at_once(wrong, "r") is None
         with pytest.raises(ApiError):
             await planner.plan(wrong, "r")

@@ -107,7 +107,7 @@ def samples() -> list[tuple[str, float]]:
 
 def test_a_request_that_goes_on_is_counted_as_vllm_does() -> None:
     sides = [(IterationStats(), RequestStateStats(last_token_ts=1.5, num_generation_tokens=3)) for _ in range(2)]
-    for step, stats in sides:
+    for step, _ in sides:
         step.iteration_timestamp = 0.0
     output = EngineCoreOutput("r", [1, 2, 3])
     (theirs, their_stats), (ours, our_stats) = sides
