@@ -23,6 +23,7 @@ from decoding.messages import (
     without_system,
 )
 from decoding.template import Abilities, abilities, apply, as_messages
+from decoding.tokenising import tokenise
 from decoding.tools import Tool, ToolChoice
 
 
@@ -47,11 +48,6 @@ def render_prompt(
     """
     text = render_text(tokenizer, fmt, messages, tools, tool_choice, template_kwargs)
     return tokenise(tokenizer, text)
-
-
-def tokenise(tokenizer: Any, text: str) -> list[int]:
-    """Token ids of a rendered prompt, in which special tokens are written out."""
-    return list(tokenizer.encode(text, add_special_tokens=False))
 
 
 def render_text(

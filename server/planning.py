@@ -12,7 +12,8 @@ from decoding import formats
 from decoding.formats import Format
 from decoding.grammar import json_grammar, offered_tools, tool_grammar
 from decoding.reasoning import has_unseen_marks, mode_of
-from decoding.rendering import render_text, tokenise
+from decoding.rendering import render_text
+from decoding.tokenising import tokenise
 from decoding.tools import NO_ARGUMENTS_AS_SHOWN, Tool, ToolChoice, argument_schema
 from schemas import CompiledSchema, SchemaError
 from server.asking import Ask, JsonAnswer, ToolSpec
@@ -144,8 +145,8 @@ class Planner:
         chosen = offered_tools(tools, choice)
         prompt, end = self._render(ask, tools, choice)
         template = self._engine.tokenizer.chat_template
-        known = template if isinstance(template, str) else str(template)
-        reasoning = mode_of(self._fmt, end, known, ask.template_kwargs)
+        template = template if isinstance(template, str) else str(template)
+        reasoning = mode_of(self._fmt, end, template, ask.template_kwargs)
         grammar: str | None = None
         # Where no call is allowed but calls are known from the conversation, the grammar keeps their markup out.
         # Without a grammar special tokens are no part of the text: where an answer has such marks, it needs one.

@@ -34,9 +34,8 @@ async def chat_completions(serving: Serving, request: Request) -> Response:
     check_model(engine, chat.model)
     ask = ask_of(chat)
     answer_id = f"chatcmpl-{uuid.uuid4().hex}"
-    leave: Callable[[], None] = serving.admission.enter_at_once() or await unless_gone(
-        request.receive, serving.admission.enter()
-    )
+    entered = serving.admission.enter_at_once()
+    leave = await unless_gone(request.receive, serving.admission.enter()) if entered is None else entered
     try:
         plan = serving.plan_at_once(ask, answer_id) if len(body) <= SHORT else None
         if plan is None:
