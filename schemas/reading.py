@@ -222,4 +222,3 @@ class Reader:
         else:
             cases.append((conjunction((failed, self.node_formula(node.else_, mode, kind))), (node.else_,)))
         return cases
-
