@@ -12,6 +12,7 @@ import threading
 from array import array
 from collections import OrderedDict
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -82,7 +83,7 @@ class Pieces:
 
 def _is_plain(tokenizer: Any) -> bool:
     """Whether the tokenizer's core does all of its work, and finds special tokens in it."""
-    if not isinstance(tokenizer, PreTrainedTokenizerFast):
+    if not _encodes_as_usual(type(tokenizer)):
         return False
     core = tokenizer._tokenizer
     return (
@@ -91,8 +92,13 @@ def _is_plain(tokenizer: Any) -> bool:
         and core.padding is None
         and not core.encode_special_tokens
         and not tokenizer.split_special_tokens
-        and all(_maker(type(tokenizer), name) is _maker(PreTrainedTokenizerFast, name) for name in _ENCODING)
     )
+
+
+@cache
+def _encodes_as_usual(kind: type) -> bool:
+    usual = PreTrainedTokenizerFast
+    return issubclass(kind, usual) and all(_maker(kind, name) is _maker(usual, name) for name in _ENCODING)
 
 
 def _maker(kind: type, name: str) -> type:
