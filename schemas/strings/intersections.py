@@ -54,7 +54,7 @@ def intersection(parts: Iterable[Regex]) -> Regex:
             return intersection(pool)
     if len(pool) == 1:
         return next(iter(pool))
-    ordered = tuple(sorted(pool, key=lambda part: part.facts.key))
+    ordered = tuple(sorted(pool))
     shortest = max(part.facts.shortest for part in ordered)
     longest = min((part.facts.longest for part in ordered if part.facts.longest is not None), default=None)
     if longest is not None and shortest > longest:

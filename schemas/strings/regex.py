@@ -219,7 +219,7 @@ def union(parts: Iterable[Regex]) -> Regex:
         del pool[EMPTY]
     if len(pool) < 2:
         return next(iter(pool), NONE)
-    ordered = tuple(sorted(pool, key=lambda part: part.facts.key))
+    ordered = tuple(sorted(pool))
     longest: int | None = 0
     for part in ordered:
         longest = None if longest is None or part.facts.longest is None else max(longest, part.facts.longest)
@@ -255,7 +255,7 @@ def _merge_heads(pool: dict[Regex, None]) -> None:
     """
     groups: dict[tuple[Regex, Regex], list[tuple[int, int | None, Regex]]] = {}
     by_tail: dict[Regex, list[Regex]] = {}
-    for part in sorted(pool, key=lambda part: part.facts.key):
+    for part in sorted(pool):
         head, tail = (part.head, part.tail) if isinstance(part, Concat) else (part, EMPTY)
         if isinstance(head, Chars) and tail is not EMPTY:
             by_tail.setdefault(tail, []).append(part)
