@@ -38,6 +38,11 @@ class Regex(str):
         self.facts = facts
         return self
 
+    def __reduce__(self) -> tuple[object, ...]:
+        names = [name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ())]
+        state = {name: getattr(self, name) for name in names}
+        return _string, (type(self), self.facts.key, "latin-1"), (None, state)
+
 
 class Nothing(Regex):
     """No string at all."""
