@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from decoding.formats import Format, get, names
 from server.embedded import default_cache_dir, prepare
-from server.process import set_engine_environment
+from server.belongings import set_engine_environment
 from server.settings import Settings
 
 if TYPE_CHECKING:
