@@ -37,9 +37,7 @@ class _Process:
 class ApiProcesses:
     """All but the first. ``folder`` is where all of them meet."""
 
-    def __init__(
-        self, settings: Settings, listeners: Sequence[socket.socket], console: TextIO, folder: Path
-    ) -> None:
+    def __init__(self, settings: Settings, listeners: Sequence[socket.socket], console: TextIO, folder: Path) -> None:
         self._settings = settings
         self._listeners = listeners
         self._console = console

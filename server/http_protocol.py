@@ -4,16 +4,19 @@ Shortcut: a chunk goes to the socket in one call, past ASGI's ``send``, which is
 woken for every token, and six layers of middleware pass the token on. What the shortcut writes is what ``send`` would.
 
 Ends: of a head that does not arrive, or is larger than any; of a client that takes nothing of its answer; of the answer
-to a client that is gone and has sent its next request before. Clients of HTTP/1.0 get no chunks: they know none.
+to a client that is gone and has sent its next request before. And two kinds of clients are served that uvicorn fails:
+those of HTTP/1.0 get no chunks, for they know none, and those that offer HTTP/2 with a request (Java's do so unless
+told otherwise) are answered as if they had not: their body would be lost.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 WRITE_NOW = "strictcall.write_now"
@@ -27,6 +30,7 @@ MAX_HEAD = 128 * 1024
 #: Requests that may wait behind the one that is being answered before the connection is read no more. While there are
 #: fewer it is, for only so its end is noticed.
 _AHEAD = 16
+_OFFER = (b"connection", b"upgrade", b"http2-settings")
 
 
 class StreamingProtocol(HttpToolsProtocol):
@@ -60,8 +64,12 @@ class StreamingProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._unset_keepalive_if_required()
         in_head = self._in_head
-        super().data_received(data)
+        try:
+            self._parse(data)
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
         if in_head and self._in_head:
             self._head_size += len(data)
             if self._head_size > MAX_HEAD and not self.transport.is_closing():
@@ -74,6 +82,8 @@ class StreamingProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head = False
+        if self.parser.should_upgrade():
+            return  # to come again, without the offer
         self._no_deadline()
         super().on_headers_complete()
         cycle = self.cycle
@@ -103,8 +113,24 @@ class StreamingProtocol(HttpToolsProtocol):
     def timeout_keep_alive_handler(self) -> None:
         """Ours, ``_no_request``, begins at once and not after the first request."""
 
-    def _unsupported_upgrade_warning(self) -> None:
-        """Some clients, Java's among them, offer HTTP/2 with every request. It is answered as if they did not."""
+    def on_message_complete(self) -> None:
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
+
+    def _parse(self, data: bytes) -> None:
+        """Raises HttpParserError."""
+        while True:
+            try:
+                self.parser.feed_data(data)
+                return
+            except httptools.HttpParserUpgrade as offer:
+                if (method := self.parser.get_method()) == b"CONNECT":
+                    raise httptools.HttpParserError("this is no proxy") from None
+                # The parser takes what follows for the other protocol. So another one gets the head again.
+                kept = [b"%b: %b" % header for header in self.headers if header[0] not in _OFFER]
+                line = b"%b %b HTTP/%b" % (method, self.url, self.parser.get_http_version().encode())
+                data = b"\r\n".join([line, *kept, b"", data[offer.args[0] :]])
+                self.parser = httptools.HttpRequestParser(self)
 
     def _is_idle(self) -> bool:
         return self._answering is None or self._answering.response_complete
@@ -151,7 +177,7 @@ def _write_now(cycle: RequestResponseCycle, data: bytes) -> bool:
     return True
 
 
-def _without_chunks(cycle: RequestResponseCycle) -> Callable[[Any], Awaitable[None]]:
+def _without_chunks(cycle: RequestResponseCycle) -> Callable[[Any], Coroutine[Any, Any, None]]:
     """The cycle's ``send`` for HTTP/1.0: an answer whose length is not known ends with the connection."""
     send = cycle.send
     endless = False

@@ -28,9 +28,7 @@ class HttpServer(uvicorn.Server):
 
 def http_protocol(settings: Settings) -> Any:
     """What uvicorn makes a protocol of each connection with."""
-    return partial(
-        StreamingProtocol, receive_timeout=settings.receive_timeout, send_timeout=settings.send_timeout
-    )
+    return partial(StreamingProtocol, receive_timeout=settings.receive_timeout, send_timeout=settings.send_timeout)
 
 
 def http_server(app: FastAPI, settings: Settings) -> HttpServer:

@@ -2,7 +2,8 @@
 
 Run as a script of its own, with nothing but the standard library: ``python -I -S reaper.py PARENT_PID MARKER FOLDER``.
 Every process that the server starts inherits the marker in its environment; when the parent is gone, all that carry it
-are killed and the folder is removed. A process group would not do: the server must stay in its terminal's group to get Ctrl-C.
+are killed and the folder is removed. A process group would not do: the server must stay in its terminal's group to get
+Ctrl-C.
 """
 
 from __future__ import annotations

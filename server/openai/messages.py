@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Discriminator, FailFast, Field, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from server.errors import bad_request
 
 T = TypeVar("T")
 #: A list of which the first fault is told: a body of a few megabytes has room for millions.
-Many: TypeAlias = Annotated[list[T], FailFast()]
+Many: TypeAlias = Annotated[list[T], Field(fail_fast=True)]
 NAME_PATTERN = "^[a-zA-Z0-9_-]+$"
 Name: TypeAlias = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
 

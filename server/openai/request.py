@@ -5,7 +5,15 @@ from __future__ import annotations
 from itertools import islice
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, StringConstraints, Tag, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import (
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from server.asking import Ask, JsonAnswer
 from server.engine_client import SamplingOptions
@@ -123,9 +131,9 @@ class ChatRequest(Wire):
     presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
     frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
     seed: Annotated[int, Field(ge=-(2**63), le=2**63 - 1)] | None = None
-    logit_bias: Annotated[dict[str, Annotated[float, Field(ge=-100, le=100)]], WrapValidator(_a_part_at_a_time)] | None = (
-        None
-    )
+    logit_bias: (
+        Annotated[dict[str, Annotated[float, Field(ge=-100, le=100)]], WrapValidator(_a_part_at_a_time)] | None
+    ) = None
     logprobs: bool | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None
@@ -150,9 +158,14 @@ class ChatRequest(Wire):
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
 
     # Of no influence on the answer here
-    metadata: Annotated[dict[Short, Annotated[str, StringConstraints(max_length=512)]], Field(max_length=16)] | None = (
-        None
-    )
+    metadata: (
+        Annotated[
+            dict[Short, Annotated[str, StringConstraints(max_length=512)]],
+            Field(max_length=16),
+            WrapValidator(_a_part_at_a_time),
+        ]
+        | None
+    ) = None
     modalities: Many[str] | None = None
     prediction: Prediction | None = None
     prompt_cache_key: str | None = None

@@ -42,7 +42,7 @@ class FakeEngine:
 
     @classmethod
     async def start(cls, _model: str, names: Sequence[str], *, api_processes: int, **_: Any) -> FakeEngine:
-        core = subprocess.Popen([sys.executable, "-IS", "-c", "import time; time.sleep(1000)", "EngineCore"])
+        core = subprocess.Popen([sys.executable, "-IS", "-c", "import time; time.sleep(1000)", "EngineCore"])  # noqa: ASYNC220
         return cls(names, core, [Seat(index, api_processes) for index in range(1, api_processes)])
 
     @classmethod
@@ -73,7 +73,7 @@ class FakeEngine:
 
     async def wait_until_dead(self) -> None:
         assert self._core is not None
-        while self._core.poll() is None or self._over == "shut down":
+        while self._core.poll() is None or self._over == "shut down":  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         self._over = "dead"
 
