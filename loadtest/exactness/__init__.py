@@ -2,8 +2,8 @@
 
 ``python -m loadtest.exactness DATA.jsonl.gz``. One idea a file: ``compilers`` (what is measured), ``judge`` (who is
 right), ``spellings`` (a value as JSON texts), ``walks`` (random texts of a grammar), ``measure`` (one schema),
-``times`` (of compiling, a pass of its own), ``suite`` (JSON-Schema-Test-Suite), ``pool`` (processes that may crash),
-``tally``, ``report``, ``document`` (tables).
+``times`` (of compiling) and ``masks`` (passes that take times), ``alone`` (how those run), ``suite``
+(JSON-Schema-Test-Suite), ``pool`` (processes that may crash), ``tally``, ``report``, ``document`` (tables).
 """
 
 from loadtest.exactness.compilers import COMPILERS, Grammar, Refusal

@@ -13,8 +13,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from loadtest.exactness.alone import one_after_the_other
 from loadtest.exactness.compilers import COMPILERS, CompilerName
 from loadtest.exactness.document import document
+from loadtest.exactness.masks import MasksItem, timed_masks
 from loadtest.exactness.measure import Options, Outcome, Record
 from loadtest.exactness.pool import Died, run_all
 from loadtest.exactness.report import as_json, counterexamples, markdown
@@ -23,9 +25,6 @@ from loadtest.exactness.tally import Tally
 from loadtest.exactness.times import CompileTime, compile_times
 from loadtest.exactness.vocabulary import tokenizer_file
 from loadtest.exactness.work import Job, work
-
-BATCH = 64
-"""Schemas that are timed one after the other."""
 
 
 def main() -> int:
@@ -37,13 +36,16 @@ def main() -> int:
     subjects = list(_subjects(arguments))
     # In random order an interrupted run is a fair sample.
     random.Random(arguments.seed).shuffle(subjects)
+    records = [subject for subject in subjects if not isinstance(subject, Group)]
     jobs = [(subject, name, options) for subject in subjects for name in compilers]
     tallies = {name: Tally(name) for name in compilers}
     interrupted = False
     try:
         for name in compilers:
-            _time([subject for subject in subjects if not isinstance(subject, Group)], tallies[name], arguments)
+            _time(records, tallies[name], arguments)
         _run(jobs, tallies, arguments)
+        for name in compilers:
+            _time_masks(records, tallies[name], arguments)
     except KeyboardInterrupt:
         interrupted = True
         print("\ninterrupted: what follows covers the schemas done so far", file=sys.stderr)
@@ -68,31 +70,24 @@ def _time(records: list[Record], tally: Tally, arguments: argparse.Namespace) ->
     taken: dict[str, CompileTime] = {}
     try:
         for number in (1, 2):
-            for time_of in _timed(records, tally.compiler, number, arguments.time_limit):
+            what = f"compile times, pass {number}"
+            for time_of in one_after_the_other(records, tally.compiler, compile_times, arguments.time_limit, what):
+                if isinstance(time_of, Died):  # it dies again, and is counted, when it is judged
+                    continue
                 taken[time_of.id] = time_of.smaller(taken.get(time_of.id, time_of))
     finally:
         for time_of in taken.values():
             tally.add_time(time_of)
 
 
-def _timed(records: list[Record], name: CompilerName, number: int, time_limit: float) -> Iterator[CompileTime]:
-    """Records of a batch that dies are timed one by one; what dies alone dies again, and is counted, when it is
-    judged."""
-    done, again = 0, list[Record]()
-    for size, left, limit in ((BATCH, records, 4 * time_limit), (1, again, time_limit)):
-        jobs = [(left[start : start + size], name) for start in range(0, len(left), size)]
-        results = run_all(jobs, compile_times, 1, limit)
-        try:
-            for result in results:
-                if isinstance(result, Died):
-                    again += result.job[0] if size > 1 else ()
-                    continue
-                yield from result
-                done += len(result)
-                print(f"\r{name}: compile times, pass {number}: {done}/{len(records)}  ", end="", file=sys.stderr)
-        finally:
-            results.close()
-    print(file=sys.stderr)
+def _time_masks(records: list[Record], tally: Tally, arguments: argparse.Namespace) -> None:
+    """Mask times of what compiled, along texts that its grammar was seen to take."""
+    items: list[MasksItem] = [(record, tally.texts[record["id"]]) for record in records if record["id"] in tally.texts]
+    for times in one_after_the_other(items, tally.compiler, timed_masks, arguments.time_limit, "mask times"):
+        if isinstance(times, Died):
+            tally.died.append((times.job[0]["id"], f"{times.how} at {times.stage} ({times.detail})"))
+        else:
+            tally.add_masks(times)
 
 
 def _run(jobs: list[Job], tallies: dict[CompilerName, Tally], arguments: argparse.Namespace) -> None:

@@ -46,14 +46,14 @@ _METHOD = """\
   numbers, exponents and escapes) and of SmolLM2's 49,152 tokens, seeded. A text must be strict JSON (UTF-8, no lone
   surrogate, no raw control character, no number that overflows a double, no declared key twice) and valid. A key that
   no schema declares may come twice: then the text must be valid whichever of the two counts.
-- Times are CPU times of one thread. Compile times are of a pass of its own before the rest: each compiler in a process
-  that is warm, does nothing else, waits for nobody between two schemas, and has the machine to itself (whatever runs
-  beside it empties its caches, which costs up to a third of CPU time). *Cold* is the first call with a schema that the
-  process has never seen, *cached* the second with an equal document. Two such processes, one after the other, time
-  every schema, and the smaller times count. Masks are over SmolLM2's vocabulary, along up to
-  three valid instances a schema, with a copy of one matcher each; a schema with a mask over 1 ms is timed twice, from
-  new matchers, and the smaller times count. Ours has the limits and vocabulary slices that the engine sets,
-  llguidance's column its own. llguidance has no cache.
+- Times are CPU times of one thread, taken in passes of their own: each compiler in a process that is warm, does nothing
+  else, waits for nobody between two schemas, and has the machine to itself (whatever runs beside it empties its caches
+  or shares its core, which costs up to half of CPU time again). *Cold* is the first call with a schema that the process
+  has never seen, *cached* the second with an equal document. Two such processes, one after the other, time how long
+  every schema takes to compile, and the smaller times count. Masks are over SmolLM2's vocabulary, along up to three
+  valid instances a schema, with a copy of one matcher each; also twice, from new matchers, and the smaller times count.
+  Ours has the limits and vocabulary slices that the engine sets, llguidance's column its own slices. llguidance has no
+  cache.
 - A suite case of a schema that is refused as unsatisfiable counts as a verdict (no value is valid), not as refused.
   `annotation`: cases which say that a format is no assertion by default; ours asserts those that it knows exactly."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ import llguidance
 
 from loadtest.exactness.compilers import COMPILERS, CompilerName, Grammar, Refusal
 from loadtest.exactness.judge import Judge, NotStrict, readings, strict_tree
-from loadtest.exactness.masks import mask_times
 from loadtest.exactness.repeats import repeated_declared_keys, repeated_keys
 from loadtest.exactness.spellings import shuffled, spellings, whole_spellings
 from loadtest.exactness.vocabulary import engine_vocabulary, smollm2
@@ -35,10 +33,6 @@ class Options:
     seed: int = 0
     byte_walks: int = 9
     vocabulary_walks: int = 3
-    timed_instances: int = 3
-    """Valid instances along which masks are timed, at most."""
-    timed_tokens: int = 1000
-    """Tokens of one instance along which masks are timed, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +47,15 @@ class Counterexample:
 
 @dataclass(slots=True)
 class Outcome:
-    """What one compiler did with one schema. Times are CPU times of the thread, so that other processes on the
-    machine hardly show: ``matcher_us`` grammar to matcher over SmolLM2's vocabulary, ``mask_ns`` each later mask."""
+    """What one compiler did with one schema. Times are of other passes (``CompileTime``, ``MaskTimes``)."""
 
     id: str
     compiler: CompilerName
     refusal: Refusal | None = None
     residue: list[tuple[str, str, str]] = field(default_factory=list)
     grammar_size: int = 0
-    matcher_us: float = 0
-    first_mask_us: float = 0
-    mask_ns: list[int] = field(default_factory=list)
+    accepted: list[bytes] = field(default_factory=list)
+    """Texts of valid instances that the grammar takes."""
     counts: Counter[str] = field(default_factory=Counter)
     found: list[Counterexample] = field(default_factory=list)
     died: str = ""
@@ -89,9 +81,7 @@ def measure(
     stage("matcher")
     byte_matcher = llguidance.LLMatcher(byte_tokenizer(), grammar.source, log_level=0)
     vocabulary = engine_vocabulary() if name == "strictcall" else smollm2()
-    started = time.thread_time_ns()
     matcher = llguidance.LLMatcher(vocabulary, grammar.source, log_level=0)
-    outcome.matcher_us = (time.thread_time_ns() - started) / 1000
     if byte_matcher.is_error() or matcher.is_error():
         error = (byte_matcher if byte_matcher.is_error() else matcher).get_error()
         outcome.note("grammar not taken", -1, b"", error)
@@ -99,16 +89,9 @@ def measure(
     judge = Judge(record["schema"])
     rng = random.Random(f"{options.seed}:{record['id']}")
     stage("instances")
-    accepted = _instances(record["tests"], grammar, byte_matcher, judge, rng, outcome)
+    outcome.accepted = _instances(record["tests"], grammar, byte_matcher, judge, rng, outcome)
     stage("walks")
     _walks(grammar, byte_matcher, matcher, judge, rng, options, outcome)
-    stage("masks")
-    for timed in mask_times(accepted[: options.timed_instances], grammar.source, vocabulary, options.timed_tokens):
-        if timed.denied is not None:
-            outcome.note("mask denies an accepted text", -1, *timed.denied)
-        if timed.nanoseconds:
-            outcome.first_mask_us = max(outcome.first_mask_us, timed.nanoseconds[0] / 1000)
-            outcome.mask_ns.extend(timed.nanoseconds[1:])
     return outcome
 
 

@@ -55,8 +55,10 @@ def _share(part: int, whole: int) -> str:
 
 
 def _times(values: Sequence[float], unit: float, shares: Sequence[float] = (0.5, 0.99)) -> str:
+    if not values:
+        return "–"
     ordered = sorted(values)
-    cells = [quantile(ordered, share) / unit for share in shares] + [(ordered[-1] if ordered else 0.0) / unit]
+    cells = [quantile(ordered, share) / unit for share in shares] + [ordered[-1] / unit]
     return " / ".join(f"{cell:,.1f}" if cell < 100 else f"{cell:,.0f}" for cell in cells)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from loadtest.exactness.compilers import CompilerName, RefusalKind
+from loadtest.exactness.masks import INSTANCES, MaskTimes
 from loadtest.exactness.measure import Counterexample, Outcome
 from loadtest.exactness.suite import SuiteOutcome
 from loadtest.exactness.times import CompileTime
@@ -15,7 +16,7 @@ from loadtest.exactness.times import CompileTime
 
 @dataclass(slots=True)
 class Tally:
-    """Everything of one compiler. Times as in ``Outcome`` and ``CompileTime``."""
+    """Everything of one compiler. Times as in ``CompileTime`` and ``MaskTimes``."""
 
     compiler: CompilerName
     schemas: int = 0
@@ -29,6 +30,8 @@ class Tally:
     """(schema id, path, keyword, reason)"""
     died: list[tuple[str, str]] = field(default_factory=list)
     examples: dict[str, list[tuple[str, Counterexample]]] = field(default_factory=dict)
+    texts: dict[str, list[bytes]] = field(default_factory=dict)
+    """By the id of a schema that compiled: texts along which its masks are timed."""
     compile_us: array[float] = field(default_factory=lambda: array("d"))
     matcher_us: array[float] = field(default_factory=lambda: array("d"))
     cached_us: array[float] = field(default_factory=lambda: array("d"))
@@ -50,24 +53,31 @@ class Tally:
             refusal = outcome.refusal
             self.refusals.append((outcome.id, refusal.kind, refusal.path, refusal.keyword, refusal.reason))
             return
+        self.texts[outcome.id] = outcome.accepted[:INSTANCES]
         if outcome.residue:
             self.checked += 1
             self.residue.update({keyword for _, keyword, _ in outcome.residue})
             self.residues.extend((outcome.id, *entry) for entry in outcome.residue)
-        self.matcher_us.append(outcome.matcher_us)
-        self._slow(outcome.matcher_us / 1000, "matcher", outcome.id)
-        if outcome.first_mask_us:
-            self.first_mask_us.append(outcome.first_mask_us)
-            self._slow(outcome.first_mask_us / 1000, "first mask", outcome.id)
-        if outcome.mask_ns:
-            self.mask_us.extend(ns / 1000 for ns in outcome.mask_ns)
-            self._slow(max(outcome.mask_ns) / 1e6, "mask", outcome.id)
 
     def add_time(self, taken: CompileTime) -> None:
         self.compile_us.append(taken.cold_us)
         self._slow(taken.cold_us / 1000, "compile", taken.id)
         if taken.cached_us is not None:
             self.cached_us.append(taken.cached_us)
+
+    def add_masks(self, taken: MaskTimes) -> None:
+        self.matcher_us.append(taken.matcher_us)
+        self._slow(taken.matcher_us / 1000, "matcher", taken.id)
+        for text, why in taken.denied:
+            denied = Counterexample("mask denies an accepted text", -1, text.decode("utf-8", "backslashreplace"), why)
+            self.counts[denied.kind] += 1
+            self.examples.setdefault(denied.kind, []).append((taken.id, denied))
+        if taken.first_us:
+            self.first_mask_us.append(taken.first_us)
+            self._slow(taken.first_us / 1000, "first mask", taken.id)
+        if taken.later_ns:
+            self.mask_us.extend(ns / 1000 for ns in taken.later_ns)
+            self._slow(max(taken.later_ns) / 1e6, "mask", taken.id)
 
     def _slow(self, milliseconds: float, what: str, schema: str) -> None:
         if milliseconds > 1:

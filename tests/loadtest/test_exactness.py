@@ -7,13 +7,15 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from loadtest.exactness import compilers
+from loadtest.exactness.alone import one_after_the_other
 from loadtest.exactness.judge import Judge, NotStrict, readings, strict_json, strict_tree
+from loadtest.exactness.masks import INSTANCES, timed_masks
 from loadtest.exactness.measure import Options, Outcome, measure
 from loadtest.exactness.pool import Died, run_all
 from loadtest.exactness.repeats import repeated_declared_keys, repeated_keys
@@ -137,8 +139,30 @@ def test_a_right_grammar_has_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     found = outcome(monkeypatch, GOOD)
     assert {e.kind for e in found.found} == {"bad data"}
     assert found.counts == {"valid": 1, "invalid": 1, "shuffled": 1, "walks": 30, "bad data": 1}
-    assert found.mask_ns
-    assert found.first_mask_us > 0
+    assert found.accepted == [b'{"a":1,"b":"x"}']
+
+
+def test_masks_are_timed_along_accepted_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = outcome(monkeypatch, GOOD).accepted
+    (taken,) = timed_masks(([(RECORD, [*texts, b'{"a":1}', b'{"a":2}', b'{"a":3}'])], "strictcall"), lambda _: None)
+    assert (taken.id, taken.denied) == ("r", [])
+    assert taken.matcher_us > 0
+    assert taken.first_us > 0
+    assert 2 * INSTANCES < len(taken.later_ns) < 30
+    (denied,) = timed_masks(([(RECORD, [b'{"a":1}', b'{"a":x}'])], "strictcall"), lambda _: None)
+    assert [text for text, _ in denied.denied] == [b'{"a":']
+    tally = Tally("strictcall")
+    for times in (taken, denied):
+        tally.add_masks(times)
+    assert tally.counts == {"mask denies an accepted text": 1}
+    assert "mask denies an accepted text: r" in "\n".join(counterexamples(tally, 0))
+    assert len(tally.mask_us) == len(taken.later_ns) + len(denied.later_ns)
+
+
+def test_what_dies_in_a_batch_is_done_alone() -> None:
+    found = list(one_after_the_other(["a", "crash", "b"], "strictcall", jobs, 5, "letters"))
+    assert sorted(r for r in found if isinstance(r, str)) == ["a", "b"]
+    assert [(r.job, r.how) for r in found if isinstance(r, Died)] == [("crash", "crash")]
 
 
 @pytest.mark.parametrize(
@@ -191,8 +215,8 @@ def test_tables_and_json_carry_the_counts(monkeypatch: pytest.MonkeyPatch) -> No
 def test_compile_times_are_of_the_first_call_and_of_the_second() -> None:
     refused = {"id": "no", "schema": False, "tests": []}
     names: list[compilers.CompilerName] = ["strictcall", "llguidance"]
-    jobs = [((RECORD, refused), name) for name in names]
-    batches = [batch for batch in run_all(jobs, compile_times, workers=1, time_limit=60) if isinstance(batch, list)]
+    pairs = [((RECORD, refused), name) for name in names]
+    batches = [batch for batch in run_all(pairs, compile_times, workers=1, time_limit=60) if isinstance(batch, list)]
     found = [taken for batch in batches for taken in batch]
     assert [(t.id, t.compiler) for t in found] == [(r["id"], name) for name in names for r in (RECORD, refused)]
     tally = Tally("strictcall")
@@ -234,6 +258,10 @@ def job(name: str, stage: Callable[[str], None]) -> str:
     if name == "raise":
         raise RuntimeError("no")
     return name
+
+
+def jobs(batch: tuple[Sequence[str], str], stage: Callable[[str], None]) -> list[str]:
+    return [job(name, stage) for name in batch[0]]
 
 
 def test_crashes_and_hangs_do_not_end_a_run() -> None:

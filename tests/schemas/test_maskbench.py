@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from loadtest.exactness.masks import timed_masks
 from loadtest.exactness.measure import Options, Outcome, measure
 from tests.schemas.acceptance import SHARED, shared
 
@@ -28,7 +29,6 @@ NEVER = (
     "walk: dead end",
     "matcher broke",
     "grammar not taken",
-    "mask denies an accepted text",
 )
 
 
@@ -44,7 +44,7 @@ def records() -> list[dict[str, Any]]:
 @cache
 def outcomes() -> list[Outcome]:
     shared("maskbench/dev.jsonl.gz")
-    options = Options(byte_walks=6, vocabulary_walks=1, timed_instances=1, timed_tokens=300)
+    options = Options(byte_walks=6, vocabulary_walks=1)
     return [measure(record, "strictcall", options) for record in records()]
 
 
@@ -56,6 +56,14 @@ def test_the_sample_is_there() -> None:
 def test_never(kind: str) -> None:
     found = [f"{o.id}: {e.text[:200]}: {e.why[:200]}" for o in outcomes() for e in o.found if e.kind == kind]
     assert found == []
+
+
+def test_masks_deny_no_accepted_text() -> None:
+    items = [(record, o.accepted[:1]) for record, o in zip(records(), outcomes(), strict=True) if o.accepted]
+    taken = timed_masks((items, "strictcall"), lambda _: None)
+    assert len(taken) == len(items) > 150
+    assert [(times.id, times.denied) for times in taken if times.denied] == []
+    assert all(times.first_us > 0 for times in taken)
 
 
 def test_refused_only_for_cause() -> None:
