@@ -93,7 +93,7 @@ class StreamingProtocol(HttpToolsProtocol):
         extensions: Any = {WRITE_NOW: partial(_write_now, cycle), DROP: self.transport.abort}
         self.scope["extensions"] = extensions
         if self.scope["http_version"] == "1.0":
-            cycle.send = _without_chunks(cycle)  # type: ignore[method-assign]
+            cycle.send = _without_chunks(cycle)  # type: ignore[assignment, method-assign]
         if 0 < len(self.pipeline) <= _AHEAD:
             self.flow.resume_reading()
 
