@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from weakref import proxy
 
 from schemas.arrays import ArrayState
@@ -14,7 +15,7 @@ from schemas.objects import ObjectState
 from schemas.plain import plain_shapes
 from schemas.reading import Kind, Reader
 from schemas.scalars import Scalars
-from schemas.shapes import ArrayShape, ObjectShape
+from schemas.shapes import ArrayShape, Conditions, NameClass, ObjectShape
 from schemas.solving import TooManyCases, cases
 from schemas.stringset import StringSet
 from schemas.unions import bearable, declared_once
@@ -43,6 +44,10 @@ class Algebra:
         self._objects: dict[GoalId, tuple[ObjectShape, ...]] = {}
         self._known_words: dict[Formula, dict[str, tuple[bool, frozenset[str]]]] = {}
         self._clashes: dict[tuple[Formula, Formula], bool] = {}
+        self.tables: dict[tuple[Hashable, ...], Conditions | None] = {}
+        """What `schemas.conditions` has made, None where it was too large."""
+        self.name_classes: dict[tuple[StringSet, ...], list[NameClass] | None] = {}
+        """What `schemas.others` has made of patterns of names, None where they overlap in too many ways."""
 
     # quick answers: True is sure, False may mean "not seen"
 

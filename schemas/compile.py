@@ -11,7 +11,7 @@ from typing import Any
 from schemas.algebra import Algebra
 from schemas.cache import Cache, text_key
 from schemas.compiled import CompiledSchema, Residue, Undeclared
-from schemas.document import load, shared, validator_for
+from schemas.document import load, validator_for
 from schemas.engine import engine_error
 from schemas.errors import SchemaError
 from schemas.goals import GoalId, Goals, Mode
@@ -86,7 +86,7 @@ def _compile(
     known = _CACHE.get((document.key, undeclared, limits, spelling))
     if known is not None:
         return replace(known, schema=schema)
-    goals = Goals(shared(document), limits)
+    goals = Goals(document, limits)
     root = goals.atom(document.root, Mode.CLUSTER if undeclared == "forbid" else Mode.OPEN)
     lengths = Lengths(Algebra(goals), root, spelling)
     if lengths[root] is None and undeclared == "forbid":

@@ -33,7 +33,7 @@ def conditions_of(state: ObjectState, choices: Sequence[Or]) -> tuple[tuple[Cond
         return (), hard
     taken: list[Conditions] = []
     for group, wanted in groups:
-        table = _table(state, group, wanted or {})
+        table = _known_table(state, group, wanted or {})
         if table is None:
             hard.extend(group)
         else:
@@ -71,6 +71,15 @@ def _wanted(state: ObjectState, choices: Sequence[Or]) -> dict[str, dict[GoalId,
             else:
                 return None
     return wanted
+
+
+def _known_table(state: ObjectState, choices: Sequence[Or], wanted: dict[str, dict[GoalId, None]]) -> Conditions | None:
+    """The table, which is the same in all states that say the same of its members."""
+    known = state.algebra.tables
+    key = (*choices, *[(name, state.goal(name), name in state.required) for name in wanted])
+    if key not in known:
+        known[key] = _table(state, choices, wanted)
+    return known[key]
 
 
 def _table(state: ObjectState, choices: Sequence[Or], wanted: dict[str, dict[GoalId, None]]) -> Conditions | None:

@@ -130,14 +130,14 @@ Literal: TypeAlias = Has | Lacks | Member | Every | Some | At | From | Matching 
 
 
 class _Compound:
-    """Parts under ``and`` or ``or``; never changed. Formulas are looked up often, so the hash is kept."""
+    """Parts under ``and`` or ``or``; never changed. Some are looked up often, so the hash is kept; most never."""
 
     __slots__ = ("_hash", "_literals", "_members", "parts")
     __match_args__ = ("parts",)
 
     def __init__(self, parts: tuple[Formula, ...]) -> None:
         self.parts = parts
-        self._hash = hash(parts)
+        self._hash: int | None = None
         self._members: frozenset[str] | None = None
         self._literals: tuple[Formula, ...] | None = None
 
@@ -165,13 +165,15 @@ class _Compound:
         return self._members
 
     def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(self.parts)
         return self._hash
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
             isinstance(other, _Compound)
             and type(self) is type(other)
-            and self._hash == other._hash
+            and hash(self) == hash(other)
             and self.parts == other.parts
         )
 

@@ -18,7 +18,8 @@ class Limits:
     nesting: int = 200
     """Depth of arrays and objects within each other in the schema text. jsonschema-rs, the judge, reads up to 255."""
     subschemas: int = 50_000
-    """Subschemas reachable from the root, after ``$dynamicRef`` has been specialised per dynamic scope."""
+    """Subschemas reachable from the root, those with the same text once, after ``$dynamicRef`` has been specialised per
+    dynamic scope."""
     members: int = 5_000
     """Names in one object schema: ``properties``, ``patternProperties``, ``required`` and the like, each."""
     enum_size: int = 20_000

@@ -9,10 +9,11 @@ from schemas.compiled import Residue
 from schemas.errors import TooComplex
 from schemas.formula import Region
 from schemas.goals import ANYTHING, GoalId
-from schemas.shapes import Others
+from schemas.shapes import NameClass, Others
 from schemas.stringset import StringSet
 
 if TYPE_CHECKING:
+    from schemas.algebra import Algebra
     from schemas.objects import ObjectState
 
 MAX_OVERLAPPING = 20
@@ -27,31 +28,10 @@ def others(state: ObjectState, names: Sequence[str]) -> Iterator[Others]:
         patterns.update(dict.fromkeys(region.without))
         if region.within is not None:
             patterns[region.within] = None
-    classes: list[tuple[StringSet, frozenset[StringSet]]] = []
-    for count, pattern in enumerate(patterns, 1):
-        own = pattern
-        split: list[tuple[StringSet, frozenset[StringSet]]] = []
-        for language, inside in classes:
-            state.algebra.goals.spend(20)
-            hit, miss = language & pattern, language
-            if not _is_empty(hit):
-                split.append((hit, inside | {pattern}))
-                # Only what overlaps is cut, so that classes of patterns that do not stay as simple as these are.
-                own, miss = own & ~language, language & ~pattern
-            if miss is language or not _is_empty(miss):
-                split.append((miss, inside))
-        if own is pattern or not _is_empty(own):
-            split.append((own, frozenset((pattern,))))
-        classes = split
-        # Patterns that overlap freely double the classes, and each question about one takes longer than the last.
-        if len(classes) > 8 + 3 * count or (count > MAX_OVERLAPPING and len(classes) > count + 4):
-            yield _any_other(state, names)
-            return
-    rest = StringSet.ALL
-    for pattern in patterns:
-        rest = rest & ~pattern
-    if not patterns or not _is_empty(rest):
-        classes.append((rest, frozenset()))
+    classes = _known_classes(state.algebra, tuple(patterns))
+    if classes is None:
+        yield _any_other(state, names)
+        return
     without = StringSet.literals(sorted(names)) if names else StringSet.NONE
     joined: dict[tuple[GoalId, tuple[tuple[int, GoalId], ...]], StringSet] = {}
     for language, matched in classes:
@@ -66,6 +46,42 @@ def others(state: ObjectState, names: Sequence[str]) -> Iterator[Others]:
         joined[goal, witness] = left if known is None else known | left
     for (goal, witness), language in joined.items():
         yield Others(language, goal, witness)
+
+
+def _known_classes(algebra: Algebra, patterns: tuple[StringSet, ...]) -> list[NameClass] | None:
+    known = algebra.name_classes
+    if patterns not in known:
+        known[patterns] = _classes(algebra, patterns)
+    return known[patterns]
+
+
+def _classes(algebra: Algebra, patterns: tuple[StringSet, ...]) -> list[NameClass] | None:
+    """All names, split by the patterns that they match; None where the patterns overlap in too many ways."""
+    classes: list[NameClass] = []
+    for count, pattern in enumerate(patterns, 1):
+        own = pattern
+        split: list[NameClass] = []
+        for language, inside in classes:
+            algebra.goals.spend(20)
+            hit, miss = language & pattern, language
+            if not _is_empty(hit):
+                split.append((hit, inside | {pattern}))
+                # Only what overlaps is cut, so that classes of patterns that do not stay as simple as these are.
+                own, miss = own & ~language, language & ~pattern
+            if miss is language or not _is_empty(miss):
+                split.append((miss, inside))
+        if own is pattern or not _is_empty(own):
+            split.append((own, frozenset((pattern,))))
+        classes = split
+        # Patterns that overlap freely double the classes, and each question about one takes longer than the last.
+        if len(classes) > 8 + 3 * count or (count > MAX_OVERLAPPING and len(classes) > count + 4):
+            return None
+    rest = StringSet.ALL
+    for pattern in patterns:
+        rest = rest & ~pattern
+    if not patterns or not _is_empty(rest):
+        classes.append((rest, frozenset()))
+    return classes
 
 
 def _any_other(state: ObjectState, names: Sequence[str]) -> Others:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from schemas import keywords, scalars
+from schemas.alternatives import alternatives, closed
 from schemas.compiled import Residue
-from schemas.evaluated import Evaluated
-from schemas.formula import Every, Formula, From, Has, Lacks, Unknown, conjunction, disjunction, negate
-from schemas.goals import NOTHING, Goal, GoalId, Goals, Mode
+from schemas.formula import Formula, Lacks, Unknown, conjunction, disjunction, negate
+from schemas.goals import Goal, GoalId, Goals, Mode
 from schemas.node import Node, NodeId
 from schemas.scalars import Scalars
 
 Kind: TypeAlias = Literal["array", "object"]
-
-MAX_ALTERNATIVES = 64
-"""Combinations of in-place subschemas whose evaluated members or items are told apart."""
 
 MAX_HALF_READ = 12
 
@@ -26,15 +23,13 @@ _APPLICATORS = frozenset(
 )
 """What else a node says of the same array or object."""
 
-Alternative: TypeAlias = tuple[Formula, Evaluated]
-
 
 class Reader:
     """Reads goals, each once. ``clash(kind, f, g)``: two formulas exclude each other, if that is cheap to see."""
 
     def __init__(self, goals: Goals, clash: Callable[[Kind, Formula, Formula], bool]) -> None:
         self.goals = goals
-        self._clash = clash
+        self.clash = clash
         self._scalars: dict[GoalId, Scalars] = {}
         self._formulas: dict[Kind, dict[GoalId, Formula]] = {"array": {}, "object": {}}
         self._node_scalars: dict[NodeId, Scalars] = {}
@@ -86,7 +81,7 @@ class Reader:
         if goal.kind == "atom":
             return self.node_formula(goal.node, goal.mode, kind)
         if goal.kind == "not":
-            return self._negated(goal.node, kind)
+            return self.negated(goal.node, kind)
         parts = (self.formula(part, kind) for part in goal.parts)
         return disjunction(parts) if goal.kind == "or" else conjunction(parts)
 
@@ -144,37 +139,37 @@ class Reader:
             self.goals.spend(8, self.goals.nodes[node_id].path)
             self._half_read += 1
             if mode is Mode.CLUSTER and kind == "object":
-                known = self._closed(node_id)
+                known = closed(self, node_id)
             else:
-                known = self._plain(node_id, mode, kind)
+                known = self.plain(node_id, mode, kind)
             self._half_read -= 1
             self._node_formulas[key] = known
         return known
 
-    def _negated(self, node_id: NodeId, kind: Kind) -> Formula:
+    def negated(self, node_id: NodeId, kind: Kind) -> Formula:
         return negate(self.node_formula(node_id, Mode.OPEN, kind), self.goals.negate)
 
-    def _plain(self, node_id: NodeId, mode: Mode, kind: Kind) -> Formula:
+    def plain(self, node_id: NodeId, mode: Mode, kind: Kind) -> Formula:
         node = self.goals.nodes[node_id]
-        own: Formula = self._own(node, mode, kind)
+        own: Formula = self.own(node, mode, kind)
         if own is False or _APPLICATORS.isdisjoint(vars(node)):
             return own
         inner = Mode.OPEN if mode is Mode.OPEN else Mode.INSIDE
         unevaluated = node.unevaluated_properties if kind == "object" else node.unevaluated_items
         if unevaluated is not None:
-            alternatives = self._alternatives(node_id, inner, kind)
-            if alternatives is not None:
-                return disjunction(formula for formula, _ in alternatives)
+            ways = alternatives(self, node_id, inner, kind)
+            if ways is not None:
+                return disjunction(formula for formula, _ in ways)
         parts: list[Formula] = [own]
         parts.extend(self.node_formula(child, inner, kind) for child in (*node.refs, *node.all_of))
         if node.any_of:
             parts.append(disjunction(self.node_formula(child, inner, kind) for child in node.any_of))
         if node.one_of:
-            parts.append(disjunction(self._exactly_one(node, inner, kind)))
+            parts.append(disjunction(self.exactly_one(node, inner, kind)))
         if node.not_ is not None:
-            parts.append(self._negated(node.not_, kind))
+            parts.append(self.negated(node.not_, kind))
         if node.if_ is not None:
-            parts.append(disjunction(formula for formula, _ in self._conditional(node, inner, kind)))
+            parts.append(disjunction(formula for formula, _ in self.conditional(node, inner, kind)))
         if kind == "object":
             for key, child in node.dependent_schemas:
                 parts.append(disjunction((Lacks(key), self.node_formula(child, inner, kind))))
@@ -183,7 +178,7 @@ class Reader:
             parts.append(Unknown(Residue(node.path, keyword, "too many combinations of subschemas evaluate here")))
         return conjunction(parts)
 
-    def _own(self, node: Node, mode: Mode, kind: Kind) -> Formula:
+    def own(self, node: Node, mode: Mode, kind: Kind) -> Formula:
         if node.always is not None:
             return node.always
         if node.types is not None and kind not in node.types:
@@ -193,7 +188,7 @@ class Reader:
             return keywords.own_object(self, node, below)
         return keywords.own_array(self, node, below)
 
-    def _exactly_one(self, node: Node, mode: Mode, kind: Kind) -> list[Formula]:
+    def exactly_one(self, node: Node, mode: Mode, kind: Kind) -> list[Formula]:
         """Per branch of ``oneOf``: it holds and no other does. Branches that cannot hold together need no negation."""
         branches = [self.node_formula(child, mode, kind) for child in node.one_of]
         opened = [self.node_formula(child, Mode.OPEN, kind) for child in node.one_of]
@@ -210,191 +205,20 @@ class Reader:
                 if opened[i] == other:
                     others = [False]
                     break
-                if not self._clash(kind, branch, other):
+                if not self.clash(kind, branch, other):
                     others.append(negate(other, self.goals.negate))
             result.append(conjunction(others))
         return result
 
-    def _conditional(self, node: Node, mode: Mode, kind: Kind) -> list[tuple[Formula, tuple[NodeId, ...]]]:
+    def conditional(self, node: Node, mode: Mode, kind: Kind) -> list[tuple[Formula, tuple[NodeId, ...]]]:
         """``if``/``then``/``else`` as two cases, each with the subschemas that hold in it."""
         assert node.if_ is not None
         cases = []
         then = [node.if_] if node.then_ is None else [node.if_, node.then_]
         cases.append((conjunction(self.node_formula(child, mode, kind) for child in then), tuple(then)))
-        failed = self._negated(node.if_, kind)
+        failed = self.negated(node.if_, kind)
         if node.else_ is None:
             cases.append((failed, ()))
         else:
             cases.append((conjunction((failed, self.node_formula(node.else_, mode, kind))), (node.else_,)))
         return cases
-
-    # what is evaluated
-
-    def _closed(self, node_id: NodeId) -> Formula:
-        """The cluster at ``node_id`` without undeclared members, in whichever way its subschemas apply."""
-        alternatives = self._alternatives(node_id, Mode.INSIDE, "object")
-        if alternatives is not None:
-            closed = disjunction(conjunction((formula, self._closing(seen))) for formula, seen in alternatives)
-            if len({seen.declares or seen.everything for _, seen in alternatives}) > 1:
-                self.left_open = True
-            if not self._clash("object", closed, True):
-                return closed
-        # What the schema demands stays allowed: where no object is left, close less, in the end nothing.
-        plain = self._plain(node_id, Mode.INSIDE, "object")
-        closed = conjunction((plain, self._closing(self._all_declared(node_id))))
-        if self._clash("object", closed, True):
-            self.left_open = True
-            return plain
-        return closed
-
-    def _closing(self, seen: Evaluated) -> Formula:
-        if seen.declares and not seen.everything and (seen.roomy or seen.unknown):
-            self.left_open = True
-            return True
-        if seen.everything or not seen.declares:
-            return True
-        return Every(seen.undeclared(), NOTHING)
-
-    def _all_declared(self, node_id: NodeId) -> Evaluated:
-        """Everything that any subschema of the cluster evaluates, whether it holds or not."""
-        total, todo, done = Evaluated(), [node_id], set()
-        while todo:
-            current = todo.pop()
-            if current in done:
-                continue
-            done.add(current)
-            node = self.goals.nodes[current]
-            total = total | keywords.own_evaluated(self, node, "object", Mode.OPEN)
-            todo.extend((*node.refs, *node.all_of, *node.any_of, *node.one_of))
-            todo.extend(child for child in (node.if_, node.then_, node.else_) if child is not None)
-            todo.extend(child for _, child in node.dependent_schemas)
-        return total
-
-    def _alternatives(self, node_id: NodeId, mode: Mode, kind: Kind) -> list[Alternative] | None:
-        """Ways in which the node can hold, together all of them, each with what is then evaluated at least.
-
-        More evaluated makes ``unevaluated*`` weaker, so a way that leaves open whether a further subschema holds is
-        covered by the way in which it does. ``None`` where there are more than :data:`MAX_ALTERNATIVES`.
-        """
-        node = self.goals.nodes[node_id]
-        own = self._own(node, mode, kind)
-        total: list[Alternative] = [(own, keywords.own_evaluated(self, node, kind, _below(mode)))]
-        factors: list[list[Alternative] | None] = [
-            self._alternatives(child, mode, kind) for child in (*node.refs, *node.all_of)
-        ]
-        if node.any_of:
-            factors.append(self._some_of([self._alternatives(child, mode, kind) for child in node.any_of], kind))
-        if node.one_of:
-            factors.append(self._one_of(node, mode, kind))
-        if node.not_ is not None:
-            factors.append([(self._negated(node.not_, kind), Evaluated())])
-        if node.if_ is not None:
-            factors.extend(self._case_factors(node, mode, kind))
-        if kind == "object":
-            for key, child in node.dependent_schemas:
-                ways = self._alternatives(child, mode, kind)
-                absent: Alternative = (Lacks(key), Evaluated())
-                present = [(conjunction((Has(key), way)), seen) for way, seen in ways or ()]
-                factors.append(None if ways is None else [absent, *present])
-        for factor in factors:
-            if factor is None:
-                return None
-            crossed = [(conjunction((left, right)), seen | more) for left, seen in total for right, more in factor]
-            total = _merged(crossed)
-            self.goals.spend(len(crossed), node.path)
-            if len(total) > MAX_ALTERNATIVES:
-                return None
-        unevaluated = node.unevaluated_properties if kind == "object" else node.unevaluated_items
-        if unevaluated is not None:
-            goal = self.goals.atom(unevaluated, _below(mode))
-            total = [
-                (conjunction((way, self._rest(seen, goal, kind))), Evaluated(everything=True)) for way, seen in total
-            ]
-        return _merged(total)
-
-    def _rest(self, seen: Evaluated, goal: GoalId, kind: Kind) -> Formula:
-        if seen.everything:
-            return True
-        if seen.unknown:
-            return Unknown(min(seen.unknown, key=str))
-        if kind == "object":
-            return Every(seen.rest(), goal)
-        return From(seen.prefix, self.goals.disjunction((goal, *seen.matched)))
-
-    def _one_of(self, node: Node, mode: Mode, kind: Kind) -> list[Alternative] | None:
-        exact = self._exactly_one(node, mode, kind)
-        ways: list[Alternative] = []
-        for child, only in zip(node.one_of, exact, strict=True):
-            if only is False:
-                continue
-            inner = self._alternatives(child, mode, kind)
-            if inner is None:
-                return None
-            # The branch's own formula is implied by its alternatives; keep what excludes the other branches.
-            ways.extend((conjunction((way, only)) if len(inner) > 1 else only, seen) for way, seen in inner)
-        return ways
-
-    def _case_factors(self, node: Node, mode: Mode, kind: Kind) -> list[list[Alternative] | None]:
-        ways: list[Alternative] = []
-        for formula, holding in self._conditional(node, mode, kind):
-            case: list[Alternative] = [(formula, Evaluated())]
-            for child in holding:
-                inner = self._alternatives(child, mode, kind)
-                if inner is None:
-                    return [None]
-                case = [
-                    (conjunction((left, right)) if len(inner) > 1 else left, seen | more)
-                    for left, seen in case
-                    for right, more in inner
-                ]
-            ways.extend(case)
-        return [ways]
-
-    def _some_of(self, branches: Sequence[list[Alternative] | None], kind: Kind) -> list[Alternative] | None:
-        """Every non-empty set of branches that can hold together and evaluates more than its parts do."""
-        found: dict[Evaluated, list[Formula]] = {}
-        singles: list[Alternative] = []
-        for branch in branches:
-            if branch is None:
-                return None
-            singles.extend((way, seen) for way, seen in branch if way is not False)
-        layer: list[tuple[int, Formula, Evaluated]] = []
-        for index, (way, seen) in enumerate(singles):
-            found.setdefault(seen, []).append(way)
-            layer.append((index, way, seen))
-        while layer:
-            deeper: list[tuple[int, Formula, Evaluated]] = []
-            for last, way, seen in layer:
-                for index in range(last + 1, len(singles)):
-                    other, more = singles[index]
-                    self.goals.spend(1)
-                    union = seen | more
-                    if union in (seen, more) or self._clash(kind, way, other):
-                        continue
-                    both = conjunction((way, other))
-                    found.setdefault(union, []).append(both)
-                    deeper.append((index, both, union))
-                    if len(deeper) > 4 * MAX_ALTERNATIVES:
-                        return None
-            layer = deeper
-        if len(found) > MAX_ALTERNATIVES:
-            return None
-        return [(disjunction(ways), seen) for seen, ways in found.items()]
-
-    # values
-
-    def value_formula(self, value: Any, kind: Kind) -> Formula:
-        return keywords.value_formula(self.goals, value, kind)
-
-
-def _below(mode: Mode) -> Mode:
-    return Mode.OPEN if mode is Mode.OPEN else Mode.CLUSTER
-
-
-def _merged(ways: Sequence[Alternative]) -> list[Alternative]:
-    """Alternatives that evaluate the same become one."""
-    by_seen: dict[Evaluated, list[Formula]] = {}
-    for way, seen in ways:
-        if way is not False:
-            by_seen.setdefault(seen, []).append(way)
-    return [(disjunction(group), seen) for seen, group in by_seen.items()]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from schemas.assignments import Space
 from schemas.compiled import Residue
 from schemas.goals import GoalId
 from schemas.stringset import StringSet
+
+NameClass: TypeAlias = tuple[StringSet, frozenset[StringSet]]
+"""Names that match the same patterns, and these."""
 
 
 class Slot(NamedTuple):

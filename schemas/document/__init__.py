@@ -2,6 +2,5 @@
 
 from schemas.document.judge import validator_for
 from schemas.document.loader import Document, load
-from schemas.document.sharing import shared
 
-__all__ = ["Document", "load", "shared", "validator_for"]
+__all__ = ["Document", "load", "validator_for"]

@@ -26,9 +26,9 @@ def _in_place(node: Node) -> Iterator[tuple[str, NodeId]]:
 
 def refuse_empty_cycles(nodes: Sequence[Node]) -> None:
     """Raise :class:`SchemaError` at a reference (or applicator) that comes back to itself on the same value."""
-    done = [False] * len(nodes)
+    done = [vars(node).keys().isdisjoint(_IN_PLACE) for node in nodes]
     for start in range(len(nodes)):
-        if done[start] or vars(nodes[start]).keys().isdisjoint(_IN_PLACE):
+        if done[start]:
             continue
         on_path = {start}
         stack = [(start, _in_place(nodes[start]))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -12,6 +13,7 @@ from schemas.document import values
 from schemas.document.cycles import refuse_empty_cycles
 from schemas.document.draft import Draft
 from schemas.document.resources import RECURSIVE, Place, Resources
+from schemas.document.sharing import shared
 from schemas.document.size import survey
 from schemas.document.uri import resolve
 from schemas.errors import SchemaError
@@ -24,8 +26,8 @@ Scope: TypeAlias = tuple[tuple[str, int, Place], ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The subschemas that are reachable from the root, breadth first, members by name: so schemas that differ only in
-    annotations and in the order of members are one document."""
+    """The subschemas that are reachable from the root, breadth first, members by name, equal ones once: so schemas that
+    differ only in annotations and in the order of members are one document."""
 
     nodes: tuple[Node, ...]
     """The root is the first."""
@@ -51,9 +53,17 @@ def load(schema: dict[str, Any] | bool, limits: Limits | None = None) -> Documen
     resources = Resources(schema)
     if seen.names_places:
         resources.scan()
-    document = _Builder(resources, limits).run()
-    refuse_empty_cycles(document.nodes)
-    return document
+    nodes = _Builder(resources, limits).run()
+    refuse_empty_cycles(nodes)
+    nodes = shared(nodes)
+    return Document(nodes, hashlib.sha256("".join(map(_text, nodes)).encode()).hexdigest())
+
+
+def _text(node: Node) -> str:
+    said = vars(node)
+    types = said.get("types")
+    # A set has no order of its own.
+    return repr(said if types is None else said | {"types": sorted(types)})
 
 
 class _Builder:
@@ -65,18 +75,12 @@ class _Builder:
         self._ids: dict[tuple[int, Scope], NodeId] = {}
         self._pending: deque[tuple[Place, Scope]] = deque()
 
-    def run(self) -> Document:
+    def run(self) -> Sequence[Node]:
         nodes: list[Node] = []
-        texts: list[str] = []
         self._node(self._resources.root, ())
         while self._pending:
-            said = self._fields(*self._pending.popleft())
-            nodes.append(node_of(said))
-            types = said.get("types")
-            if types is not None:  # a set has no order of its own
-                said["types"] = sorted(types)
-            texts.append(repr(said))
-        return Document(tuple(nodes), hashlib.sha256("".join(texts).encode()).hexdigest())
+            nodes.append(node_of(self._fields(*self._pending.popleft())))
+        return nodes
 
     def _node(self, place: Place, scope: Scope) -> NodeId:
         if self._resources.has_dynamic_anchors:

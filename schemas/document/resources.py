@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import jsonschema_specifications  # type: ignore[import-untyped]
+import orjson
 
 from schemas.document.draft import Draft, Holds, applicators, draft_of, id_keyword
 from schemas.document.uri import escape, pointer_tokens, resolve
@@ -18,6 +19,9 @@ from schemas.errors import SchemaError
 
 RECURSIVE = ""
 """The name under which ``$recursiveAnchor: true`` is kept among the dynamic anchors: no anchor can be called so."""
+
+MAX_TEXT = 8_000_000
+"""Bytes of the texts by which subschemas are compared, all together: each has those inside it in it again."""
 
 
 @dataclass(eq=False, slots=True)
@@ -52,6 +56,9 @@ class Resources:
         self._by_uri: dict[str, Place] = {}
         self._anchors: dict[tuple[str, str], Place] = {}
         self._resolved: dict[tuple[str, str], Place] = {}
+        self._alike: dict[bytes | str, Place] = {}
+        """Before a scan: by their text, or by their pointer where there is none."""
+        self._room = MAX_TEXT
         self.has_dynamic_anchors = False
         self.root = Place(schema, "", "", Draft.V2020, "")
         self._by_uri[""] = self._places["", ""] = self.root
@@ -100,30 +107,40 @@ class Resources:
 
     def child(self, place: Place, keyword: str) -> Place:
         """The subschema that ``keyword`` has."""
-        pointer = f"{place.pointer}/{keyword}"
-        found = self._places.get((place.document, pointer))
-        return found or self._added(place.value[keyword], pointer, place)
+        return self._found(place.value[keyword], f"{place.pointer}/{keyword}", place)
 
     def member(self, place: Place, keyword: str, name: str) -> Place:
         """The subschema that ``keyword`` has under ``name``."""
-        pointer = f"{place.pointer}/{keyword}/{escape(name)}"
-        found = self._places.get((place.document, pointer))
-        return found or self._added(place.value[keyword][name], pointer, place)
+        return self._found(place.value[keyword][name], f"{place.pointer}/{keyword}/{escape(name)}", place)
 
     def item(self, place: Place, keyword: str, index: int) -> Place:
         """The subschema that ``keyword`` has at ``index``."""
-        pointer = f"{place.pointer}/{keyword}/{index}"
-        found = self._places.get((place.document, pointer))
-        return found or self._added(place.value[keyword][index], pointer, place)
+        return self._found(place.value[keyword][index], f"{place.pointer}/{keyword}/{index}", place)
 
-    def _added(self, value: Any, pointer: str, above: Place) -> Place:
-        """A place that no scan has found, perhaps because there was none."""
-        place = Place(value, above.document, pointer, above.draft, above.base, above.resource)
+    def _found(self, value: Any, pointer: str, above: Place) -> Place:
+        """The place at ``pointer``; where no subschema has a name, the first one that says the same."""
         if self._is_scanned or above.document:
-            self._register([place])
-        else:
-            self._places["", pointer] = place
-        return place
+            found = self._places.get((above.document, pointer))
+            if found is None:
+                found = _inside(above, value, pointer)
+                self._register([found])
+            return found
+        key = self._text(value) or pointer
+        found = self._alike.get(key)
+        if found is None:
+            found = self._alike[key] = _inside(above, value, pointer)
+        return found
+
+    def _text(self, value: Any) -> bytes | None:
+        """The subschema as text, as long as all the texts are not too much."""
+        if self._room <= 0:
+            return None
+        try:
+            text = orjson.dumps(value)
+        except TypeError:  # integers over 64 bits, lone surrogates, very deep
+            return None
+        self._room -= len(text)
+        return text
 
     def _at_pointer(self, resource: Place, tokens: list[str], place: Place, keyword: str, reference: str) -> Place:
         value, pointer, nearest = resource.value, resource.pointer, resource
@@ -140,7 +157,7 @@ class Resources:
             return nearest
         if not isinstance(value, dict | bool):
             raise SchemaError(place.path, keyword, f"{reference!r} names something that is not a schema")
-        return self._added(value, pointer, nearest)
+        return self._found(value, pointer, nearest)
 
     def _add_meta_schema(self, schema: Any, uri: str) -> Place:
         root = self._by_uri[uri] = Place(schema, uri, "", Draft.V2020, uri)
@@ -194,12 +211,13 @@ class Resources:
             resource.dynamic_anchors = (resource.dynamic_anchors or {}) | {RECURSIVE: place}
 
 
+def _inside(above: Place, value: Any, pointer: str) -> Place:
+    return Place(value, above.document, pointer, above.draft, above.base, above.resource)
+
+
 def _below(place: Place) -> list[Place]:
     """The next subschemas at places where the draft has one, the last one first."""
-    found = [
-        Place(value, place.document, f"{place.pointer}/{suffix}", place.draft, place.base, place.resource)
-        for suffix, value in _subschemas(place)
-    ]
+    found = [_inside(place, value, f"{place.pointer}/{suffix}") for suffix, value in _subschemas(place)]
     found.reverse()
     return found
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
-from schemas.document.loader import Document
 from schemas.node import Node, NodeId, node_of
 
 _KINDS = (
@@ -19,48 +17,78 @@ _KINDS = (
 _VALUES = frozenset({"enum", "const"})
 """JSON values: 1 and true are equal to Python, so they are compared as texts."""
 
-Class: TypeAlias = int
-"""Nodes of one class are equal but for their paths. A negative number is a node (-1 is 0) whose class is not known."""
 
+def shared(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """What the first node leads to, breadth first, with one node, the first, for all that are equal in everything but
+    their path, and none for those that are a single reference.
 
-def shared(document: Document) -> Document:
-    """The document with one node, the first, for all that are equal in everything but their path.
-
-    Nodes that no other refers to any more stay in the table. Nodes are looked at from the last to the first; what a
-    reference that points backwards leads to is equal only to itself.
+    Nodes are looked at from the leaves up. Where a reference leads back into what is being looked at, its target is
+    equal only to itself.
     """
-    nodes = document.nodes
-    classes: list[Class] = [-1 - node for node in range(len(nodes))]
-    first: list[NodeId] = []
-    known: dict[tuple[Any, ...], Class] = {}
-    for number in reversed(range(len(nodes))):
+    alike: list[NodeId] = list(range(len(nodes)))
+    """Per node the one of its equals that was looked at first."""
+    first: dict[NodeId, NodeId] = {}
+    """Per such a one the first of them all."""
+    known: dict[tuple[Any, ...], NodeId] = {}
+    seen, done = [False] * len(nodes), [False] * len(nodes)
+    pending: list[NodeId] = [0]
+    while pending:
+        number = pending[-1]
         said = vars(nodes[number])
-        if len(said) == 2 and "refs" in said and len(said["refs"]) == 1 and classes[said["refs"][0]] >= 0:
-            classes[number] = classes[said["refs"][0]]
+        if not seen[number]:
+            seen[number] = True
+            if not said.keys().isdisjoint(_KINDS):
+                pending.extend([child for child in _children(said) if not seen[child]])
+                continue
+        pending.pop()
+        if done[number]:
             continue
-        found = known.setdefault(_comparable(said, classes.__getitem__), len(first))
-        if found == len(first):
-            first.append(number)
-        first[found] = number
-        classes[number] = found
-    return replace(document, nodes=_joined(nodes, classes, first))
+        done[number] = True
+        if len(said) == 2 and "refs" in said and len(said["refs"]) == 1 and done[said["refs"][0]]:
+            alike[number] = alike[said["refs"][0]]
+            continue
+        found = alike[number] = known.setdefault(_comparable(said, alike.__getitem__), number)
+        first[found] = min(number, first.get(found, number))
+    return _reached(nodes, [first[each] for each in alike])
 
 
-def _joined(nodes: Sequence[Node], classes: Sequence[Class], first: Sequence[NodeId]) -> tuple[Node, ...]:
-    joined = list(nodes)
-    for number in first:
-        said = vars(nodes[number])
-        changed = {
-            name: _renamed(_KINDS[name], said[name], lambda child: first[classes[child]])
-            for name in said.keys() & _KINDS.keys()
-        }
-        if changed:
-            joined[number] = node_of(said | changed)
-    return tuple(joined)
+def _children(said: dict[str, Any]) -> list[NodeId]:
+    found: list[NodeId] = []
+    for name, value in said.items():
+        kind = _KINDS.get(name)
+        if kind == "one":
+            found.append(value)
+        elif kind == "many":
+            found.extend(value)
+        elif kind == "named":
+            found.extend([child for _, child in value])
+    return found
+
+
+def _reached(nodes: Sequence[Node], first: Sequence[NodeId]) -> tuple[Node, ...]:
+    """The nodes that the root leads to, when each stands for those that ``first`` has it for."""
+    order: list[NodeId] = [first[0]]
+    numbers: dict[NodeId, NodeId] = {first[0]: 0}
+    reached: list[Node] = []
+
+    def renamed(child: NodeId) -> NodeId:
+        known = numbers.get(first[child])
+        if known is None:
+            known = numbers[first[child]] = len(order)
+            order.append(first[child])
+        return known
+
+    for each in order:  # grows while it is walked
+        said: dict[str, Any] = {}
+        for name, value in vars(nodes[each]).items():
+            kind = _KINDS.get(name)
+            said[name] = value if kind is None else _renamed(kind, value, renamed)
+        reached.append(node_of(said))
+    return tuple(reached)
 
 
 def _comparable(said: dict[str, Any], renamed: Callable[[NodeId], int]) -> tuple[Any, ...]:
-    """All but the path, with children as their classes."""
+    """All but the path, with other names for the children."""
     found: list[Any] = []
     for name, value in said.items():
         kind = _KINDS.get(name)
