@@ -42,12 +42,16 @@ class Text:
         self._counts[prefix] = number + 1
         return f"{prefix}{number}"
 
+    def upcoming(self, prefix: str) -> str:
+        """What `name` will give next."""
+        return f"{prefix}{self._counts.get(prefix, 0)}"
+
     def terminal(self, expression: str) -> str:
-        if _ANY in expression and expression != _ANY:
-            # "Any string but …" stands in most objects: its first half is written once.
-            expression = expression.replace(_ANY, self.terminal(_ANY))
         known = self._terminals.get(expression)
         if known is None:
+            if _ANY in expression and expression != _ANY:
+                # "Any string but …" stands in most objects: its first half is written once.
+                return self.terminal(expression.replace(_ANY, self.terminal(_ANY)))
             known = self._terminals[expression] = self.name("T")
             self.size += len(expression) + 10
         return known
