@@ -25,7 +25,7 @@ class _Reader:
 
     def frames(self) -> list[zmq.Frame] | None:
         # Trying to receive would be answered with an exception, which costs more than to ask.
-        if not self._socket.getsockopt(zmq.EVENTS) & _READABLE:
+        if not int(self._socket.getsockopt(zmq.EVENTS)) & _READABLE:
             return None
         frame = self._socket.recv(zmq.NOBLOCK, copy=False)
         frames = [frame]
