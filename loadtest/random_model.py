@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from decoding.formats import Format, get, names
+from server.belongings import set_engine_environment
 from server.embedded import default_cache_dir, prepare
-from server.process import set_engine_environment
 from server.settings import Settings
 
 if TYPE_CHECKING:

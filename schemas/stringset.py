@@ -151,7 +151,7 @@ class StringSet:
     def language(self) -> Language:
         if self.others is None:
             return Language.literals(self.words)
-        return self.others & ~Language.literals(self.words) if self.words else self.others
+        return _less(self.others, self.words) if self.words else self.others
 
     def is_plain(self) -> bool:
         """No intersection or complement of patterns in it."""
@@ -209,6 +209,12 @@ def _terminal(language: Language) -> str:
     return language.terminal()
 
 
+@lru_cache(maxsize=256)
+def _less(language: Language, words: frozenset[str]) -> Language:
+    """``language`` without ``words``: asked for several times in a row."""
+    return language & ~Language.literals(words)
+
+
 def word_terminal(word: str) -> str:
     """As `StringSet.terminal` of one word."""
     return f'/"{word}"/' if _PLAIN.fullmatch(word) else StringSet.literals([word]).terminal()
@@ -217,5 +223,8 @@ def word_terminal(word: str) -> str:
 def _words(words: tuple[str, ...]) -> str:
     """Fixed words as one regular expression. Plain ones are their own; no tree of their beginnings: it costs more than
     it saves the lexer, which makes its own."""
-    spelled = [word if _PLAIN.fullmatch(word) else "".join(map(letter_text, word)) for word in words]
+    if _PLAIN.fullmatch("".join(words)):
+        spelled = list(words)
+    else:
+        spelled = [word if _PLAIN.fullmatch(word) else "".join(map(letter_text, word)) for word in words]
     return f'/"{spelled[0]}"/' if len(spelled) == 1 else f'/"(?:{"|".join(spelled)})"/'

@@ -75,7 +75,7 @@ async def _serve(
     serving.shared_metrics = SharedMetrics(folder, seat.index, seat.count, serving.metrics)
     await serving.shared_metrics.open()
     send("ready")
-    server, http = http_server(app), None
+    server, http = http_server(app, settings), None
     while (order := await orders.get()) not in ("stop", "stop at once"):
         if order == "open":
             http = asyncio.create_task(server.serve(sockets=[listener]))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import multiprocessing
-import shutil
 import signal
 import socket
-import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,15 +35,15 @@ class _Process:
 
 
 class ApiProcesses:
-    """All but the first. ``folder`` is where all of them meet; ``close`` removes it."""
+    """All but the first. ``folder`` is where all of them meet."""
 
-    def __init__(self, settings: Settings, listeners: Sequence[socket.socket], console: TextIO) -> None:
+    def __init__(self, settings: Settings, listeners: Sequence[socket.socket], console: TextIO, folder: Path) -> None:
         self._settings = settings
         self._listeners = listeners
         self._console = console
         self._processes: list[_Process] = []
         self._stopping = False
-        self.folder = Path(tempfile.mkdtemp(prefix="strictcall-"))
+        self.folder = folder
 
     async def start(self, seats: Sequence[Seat], names: Sequence[str]) -> None:
         """One process for each seat; returns when all are ready. Raises StartError when one is not."""
@@ -97,9 +95,6 @@ class ApiProcesses:
 
     def stop_at_once(self) -> None:
         self._tell("stop at once")
-
-    def close(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _tell(self, order: str) -> None:
         for one in self._processes:

@@ -100,10 +100,10 @@ def serve(
         ),
     ] = None,
     receive_timeout: Annotated[
-        float | None, typer.Option(help="Seconds until a body that stops arriving is answered 408.  [default: 60]")
+        float | None, typer.Option(help="Seconds until a request that stops arriving is answered 408.  [default: 60]")
     ] = None,
     send_timeout: Annotated[
-        float | None, typer.Option(help="Seconds until a client that reads nothing is dropped.  [default: 60]")
+        float | None, typer.Option(help="Seconds until a client that takes nothing is dropped.  [default: 60]")
     ] = None,
     keepalive_seconds: Annotated[
         float | None, typer.Option(help="Seconds of silence until a stream sends a comment line.  [default: 15]")

@@ -20,8 +20,17 @@ class ApiError(Exception):
     code: str | None = None
     headers: dict[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        # What a client sent may stand in it, and may be as long as a body.
+        self.message = _short(self.message, 2000)
+        self.param = None if self.param is None else _short(self.param, 300)
+
     def __str__(self) -> str:
         return self.message
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 class ClientGone(Exception):

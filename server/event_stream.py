@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from server.errors import unavailable
-from server.http_protocol import WRITE_NOW
+from server.http_protocol import DROP, WRITE_NOW
 from server.outbox import SlowClient
 from server.request_id import request_id
 
@@ -102,7 +102,9 @@ class EventStream(Response):
         except SlowClient:
             log.warning("%s: the client was dropped: it does not take its answer", request_id.get())
             self._on_gone()
-            return  # without an end: the HTTP server closes the connection
+            # Closing would wait until the client has taken what there is.
+            scope.get("extensions", {}).get(DROP, _nothing)()
+            return
         except Exception as fault:
             if not self._started:
                 await self._fault_response(fault)(scope, receive, send)
@@ -144,6 +146,10 @@ class EventStream(Response):
 
 def _cannot(_: bytes) -> bool:
     return False
+
+
+def _nothing() -> None:
+    pass
 
 
 async def until_gone(receive: Receive) -> None:

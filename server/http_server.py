@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
 from server.http_protocol import StreamingProtocol
+from server.settings import Settings
 
 #: Seconds for open connections to take their last bytes after generation has ended.
 LAST_BYTES = 1.5
@@ -23,12 +26,17 @@ class HttpServer(uvicorn.Server):
         yield
 
 
-def http_server(app: FastAPI) -> HttpServer:
+def http_protocol(settings: Settings) -> Any:
+    """What uvicorn makes a protocol of each connection with."""
+    return partial(StreamingProtocol, receive_timeout=settings.receive_timeout, send_timeout=settings.send_timeout)
+
+
+def http_server(app: FastAPI, settings: Settings) -> HttpServer:
     return HttpServer(
         uvicorn.Config(
             app,
             loop="none",
-            http=StreamingProtocol,
+            http=http_protocol(settings),
             ws="none",
             log_config=None,
             access_log=True,

@@ -118,6 +118,7 @@ class _AccessFormatter(_Formatter):
     def format(self, record: logging.LogRecord) -> str:
         if isinstance(record.args, tuple) and len(record.args) == 5:
             client, method, path, _, status = record.args
+            path = str(path)[:200]
             return f"{self._head(record)} {client} {method} {path} {status}"
         return super().format(record)
 

@@ -1,13 +1,15 @@
 """Ends what a server leaves behind when it dies without a chance to clean up (SIGKILL, out of memory).
 
-Run as a script of its own, with nothing but the standard library: ``python -I -S reaper.py PARENT_PID MARKER``. Every
-process that the server starts inherits the marker in its environment; when the parent is gone, all that carry it are
-killed. A process group would not do: the server must stay in its terminal's group to get Ctrl-C.
+Run as a script of its own, with nothing but the standard library: ``python -I -S reaper.py PARENT_PID MARKER FOLDER``.
+Every process that the server starts inherits the marker in its environment; when the parent is gone, all that carry it
+are killed and the folder is removed. A process group would not do: the server must stay in its terminal's group to get
+Ctrl-C.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import time
@@ -75,14 +77,15 @@ def end_trackers(marker: str, patience: float) -> None:
             continue
 
 
-def main(parent: int, marker: str) -> None:
+def main(parent: int, marker: str, folder: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     while os.getppid() == parent:
         time.sleep(POLL)
     kill_marked(marker, QUIET)
     end_trackers(marker, PATIENCE)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2])
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -79,9 +79,9 @@ class Settings(BaseSettings):
     max_queued: int = Field(default=4096, ge=0)
     """Requests that may wait; beyond that they are answered 429."""
     receive_timeout: float = Field(default=60.0, gt=0)
-    """Seconds without a piece of a request's body after which it is answered 408."""
+    """Seconds without a piece of a request's body, or until its head is there; then it is answered 408."""
     send_timeout: float = Field(default=60.0, gt=0)
-    """Seconds after which a streaming client that takes nothing is dropped."""
+    """Seconds after which a client that takes nothing of its answer is dropped."""
     keepalive_seconds: float = Field(default=15.0, gt=0)
     """A stream that has nothing to say for so long sends a comment line."""
 

@@ -55,11 +55,11 @@ class _Plan:
 
 def rule(lower: Lowering, shape: ObjectShape, path: str, writer: MemberWriter) -> str:
     """The name of the rule of a shape that has values, members written by ``writer``."""
-    known = writer.rules.get(shape)
-    if known is not None:
+    name = lower.text.upcoming("o")
+    known = writer.rules.setdefault(shape, name)  # one look: to hash a shape takes long
+    if known is not name:
         return known
-    name = lower.text.name("o")
-    writer.rules[shape] = name
+    lower.text.name("o")
     lower.note_all(shape.residue)
     plan = _plan(lower, shape, path, writer)
     if not (plan.guards or plan.known or plan.free or shape.witnesses):
@@ -71,10 +71,14 @@ def rule(lower: Lowering, shape: ObjectShape, path: str, writer: MemberWriter) -
 
 def _plan(lower: Lowering, shape: ObjectShape, path: str, writer: MemberWriter) -> _Plan:
     conditional = {key for table in shape.conditions for key in table.keys}
-    slots = [slot for slot in shape.slots if slot.key not in conditional and writer.exists(slot.key, slot.goal)]
+    required: list[Slot] = []
+    optional: list[Slot] = []
+    for slot in shape.slots:
+        if slot.key not in conditional and writer.exists(slot.key, slot.goal):
+            (required if slot.required else optional).append(slot)
     plan = _Plan(
-        required=[slot for slot in slots if slot.required],
-        optional=[slot for slot in slots if not slot.required],
+        required=required,
+        optional=optional,
         free=[],
         others=[other for other in shape.others if writer.others_exist(other.names, other.goal)],
         least=shape.least,
@@ -111,8 +115,10 @@ def guards(writer: MemberWriter, table: Conditions, low: int) -> Guards:
 def _spill(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -> None:
     """Take bits away from the last optional members, then from the last required ones, until the parameter has room."""
     room = PARAMETER_BITS - shape.witnesses - sum(map(width, shape.conditions))
+    if plan.known <= room:
+        return
     counter = plan.known.bit_length()
-    if plan.known > room and len(plan.required) + counter <= room:
+    if len(plan.required) + counter <= room:
         plan.counter = (0, counter)
         room -= counter
     for group in (plan.optional, plan.required):

@@ -42,12 +42,16 @@ class Text:
         self._counts[prefix] = number + 1
         return f"{prefix}{number}"
 
+    def upcoming(self, prefix: str) -> str:
+        """What `name` will give next."""
+        return f"{prefix}{self._counts.get(prefix, 0)}"
+
     def terminal(self, expression: str) -> str:
-        if _ANY in expression and expression != _ANY:
-            # "Any string but …" stands in most objects: its first half is written once.
-            expression = expression.replace(_ANY, self.terminal(_ANY))
         known = self._terminals.get(expression)
         if known is None:
+            if _ANY in expression and expression != _ANY:
+                # "Any string but …" stands in most objects: its first half is written once.
+                return self.terminal(expression.replace(_ANY, self.terminal(_ANY)))
             known = self._terminals[expression] = self.name("T")
             self.size += len(expression) + 10
         return known
@@ -64,11 +68,10 @@ class Text:
 
     def rule(self, name: str, alternatives: Iterable[str], *, parametric: bool = False) -> None:
         """Define rule ``name``. There must be an alternative: a rule that derives nothing is a trap for the model."""
-        parts = list(dict.fromkeys(alternatives))
-        assert parts, name
-        body = "\n  | ".join(parts)
-        self._rules[name] = f"{name}{'::_' if parametric else ''}: {body}"
-        self.size += len(self._rules[name]) + 1
+        body = "\n  | ".join(dict.fromkeys(alternatives))
+        assert body, name
+        rule = self._rules[name] = f"{name}::_: {body}" if parametric else f"{name}: {body}"
+        self.size += len(rule) + 1
 
     def choice(self, symbols: Sequence[str]) -> str:
         """The rule for any of ``symbols``."""

@@ -30,6 +30,7 @@ class Lowering:
         """``plainly``: widen string sets that are no plain regular expression, because the lexer gave up on them."""
         self._plainly = plainly
         self.spelling = spelling
+        self._python = isinstance(spelling, Keywords)
         self.lengths = lengths
         self.algebra = lengths.algebra
         self.goals = lengths.algebra.goals
@@ -89,14 +90,18 @@ class Lowering:
         return [*self.arrays(goal), *self.objects(goal)]
 
     def arrays(self, goal: GoalId) -> list[str]:
+        found = self.algebra.arrays(goal)
+        if not found:
+            return []
         path = self.goals.path(goal)
-        shapes = [shape for shape in self.algebra.arrays(goal) if self.lengths.array(shape) is not None]
-        return [arrays.rule(self, shape, path) for shape in shapes]
+        return [arrays.rule(self, shape, path) for shape in found if self.lengths.array(shape) is not None]
 
     def objects(self, goal: GoalId) -> list[str]:
-        path = self.goals.path(goal)
-        shapes = [shape for shape in self.algebra.objects(goal) if self.lengths.object(shape) is not None]
-        return [objects.rule(self, shape, path, self._writer) for shape in shapes]
+        found = self.algebra.objects(goal)
+        if not found:
+            return []
+        path, writer = self.goals.path(goal), self._writer
+        return [objects.rule(self, shape, path, writer) for shape in found if self.lengths.object(shape) is not None]
 
     def has_nested(self, goal: GoalId) -> bool:
         """Whether there are arrays or objects among the values of a goal."""
@@ -110,7 +115,7 @@ class Lowering:
         """Terminals: one for the fixed words, one for numbers, one for strings."""
         values = self.algebra.reader.scalars(goal)
         words = [word for word, on in (("null", values.null), ("true", values.true), ("false", values.false)) if on]
-        if isinstance(self.spelling, Keywords):
+        if self._python:
             words += [PYTHON_WORDS[word] for word in words]
         found = [self.text.terminal("/" + "|".join(words) + "/")] if words else []
         found.extend(self.numbers(values, self.goals.path(goal)))
@@ -162,7 +167,7 @@ class Lowering:
 
     def _quoted(self, strings: StringSet) -> list[str]:
         found = [strings.terminal(), *strings.shortcuts()]
-        return [*found, strings.in_single_quotes()] if isinstance(self.spelling, Keywords) else found
+        return [*found, strings.in_single_quotes()] if self._python else found
 
     def bearable(self, strings: StringSet, path: str) -> StringSet:
         """``strings``, or a superset where they would be too much for the lexer."""
@@ -183,7 +188,7 @@ class Lowering:
         known = self._keys.get(name)
         if known is None:
             expressions = [word_terminal(name)]
-            if isinstance(self.spelling, Keywords):
+            if self._python:
                 expressions.append(StringSet.literals([name]).in_single_quotes())
             known = self._keys[name] = self._with_colon(expressions)
         return known
@@ -193,9 +198,10 @@ class Lowering:
         return self._with_colon(self.strings(names, path))
 
     def _with_colon(self, expressions: Sequence[str]) -> str:
-        terminals = [self.text.terminal(expression) for expression in expressions]
-        symbol = terminals[0] if len(terminals) == 1 else self.text.choice(terminals)
-        return f"{symbol} {self.text.terminal(COLON)}"
+        terminal = self.text.terminal
+        if len(expressions) == 1:
+            return f"{terminal(expressions[0])} {terminal(COLON)}"
+        return f"{self.text.choice([terminal(expression) for expression in expressions])} {terminal(COLON)}"
 
     def comma(self) -> str:
         return self.text.terminal(COMMA)

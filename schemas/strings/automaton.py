@@ -68,7 +68,7 @@ def _written(node: Regex) -> str:
         case Concat():
             return "".join(map(_written, pieces(node)))
         case Union():
-            return _written(min(node.parts, key=lambda part: (part.facts.shortest, part.facts.key)))
+            return _written(min(node.parts, key=lambda part: (part.facts.shortest, part)))
         case Repeat():
             return _written(node.inner) * node.low
     return ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
-from schemas.strings.charset import ANY, NOTHING, CharSet, from_ranges
+from schemas.strings.charset import ANY, CharSet, from_ranges
 from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Chars, Complement, Concat, Intersection, Nothing, Regex, Repeat, Union, Variable
 from schemas.strings.regex import ALL, EMPTY, complement, concat, repeat, union
@@ -63,7 +63,8 @@ def _joined(edges: Sequence[tuple[CharSet, Regex]]) -> Edges:
     by_target: dict[Regex, CharSet] = {}
     for set_, target in edges:
         if set_ and not isinstance(target, Nothing):
-            by_target[target] = by_target.get(target, NOTHING) | set_
+            known = by_target.get(target)
+            by_target[target] = set_ if known is None else known | set_
     return tuple((set_, target) for target, set_ in by_target.items())
 
 
@@ -72,24 +73,26 @@ def overlay(layers: Sequence[Edges], combine: Callable[[Sequence[Regex]], Regex]
 
     With ``every``, a class that one layer lacks has no edge (intersection).
     """
-    events: list[tuple[int, int, int]] = []
     targets: list[Regex] = []
+    changes: dict[int, int] = {}
+    """Per place the targets (as bits) that begin or end there."""
     for layer in layers:
         for set_, target in layer:
+            bit = 1 << len(targets)
             for low, high in set_.ranges:
-                events.append((low, 1, len(targets)))
-                events.append((high + 1, 0, len(targets)))
+                changes[low] = changes.get(low, 0) ^ bit
+                changes[high + 1] = changes.get(high + 1, 0) ^ bit
             targets.append(target)
-    events.sort()
-    found: dict[tuple[int, ...], list[tuple[int, int]]] = {}
-    active: dict[int, None] = {}
-    at = 0
-    for place, opens, index in events:
-        if place > at and active and (not every or len(active) == len(layers)):
-            found.setdefault(tuple(sorted(active)), []).append((at, place - 1))
+    found: dict[int, list[tuple[int, int]]] = {}
+    active = at = 0
+    for place in sorted(changes):
+        if active and (not every or active.bit_count() == len(layers)):
+            found.setdefault(active, []).append((at, place - 1))
+        active ^= changes[place]
         at = place
-        if opens:
-            active[index] = None
-        else:
-            del active[index]
-    return _joined([(from_ranges(ranges), combine([targets[i] for i in key])) for key, ranges in found.items()])
+    # No two neighbours have the same targets, and no range reaches into the surrogates: these are ranges of a CharSet.
+    return _joined([(CharSet(tuple(ranges)), combine(_chosen(targets, bits))) for bits, ranges in found.items()])
+
+
+def _chosen(targets: Sequence[Regex], bits: int) -> list[Regex]:
+    return [target for index, target in enumerate(targets) if bits >> index & 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from schemas.strings.charset import CharSet
 from schemas.strings.nodes import (
@@ -25,6 +26,11 @@ MAX_CASES = 8
 
 def intersection(parts: Iterable[Regex]) -> Regex:
     """Every string that is in all parts."""
+    return _intersection(tuple(parts))
+
+
+@lru_cache(maxsize=1 << 14)
+def _intersection(parts: tuple[Regex, ...]) -> Regex:
     pool: dict[Regex, None] = {}
     letters: CharSet | None = None
     low, high = 0, None
@@ -54,19 +60,12 @@ def intersection(parts: Iterable[Regex]) -> Regex:
             return intersection(pool)
     if len(pool) == 1:
         return next(iter(pool))
-    ordered = tuple(sorted(pool, key=lambda part: part.facts.key))
-    shortest = max(part.facts.shortest for part in ordered)
-    longest = min((part.facts.longest for part in ordered if part.facts.longest is not None), default=None)
-    if longest is not None and shortest > longest:
+    ordered = tuple(sorted(pool))
+    keys, nullables, shortest, longest, _, sizes = zip(*(part.facts for part in ordered), strict=True)
+    least, most = max(shortest), min((length for length in longest if length is not None), default=None)
+    if most is not None and least > most:
         return NONE
-    facts = Facts(
-        digest(b"intersection", *(part.facts.key for part in ordered)),
-        all(part.facts.nullable for part in ordered),
-        shortest,
-        longest,
-        False,
-        min(sum(part.facts.size for part in ordered) + 1, MAX_SIZE),
-    )
+    facts = Facts(digest(b"intersection", *keys), all(nullables), least, most, False, min(sum(sizes) + 1, MAX_SIZE))
     return Intersection(facts, ordered)
 
 

@@ -59,7 +59,7 @@ def _edges(state: Regex) -> list[tuple[CharSet, Regex]]:
 
 def _unknown(meaning: Regex, *, nullable: bool) -> Variable:
     key = blake2b(b"unknown%d" % nullable + meaning.facts.key, digest_size=16).digest()
-    return Variable(Facts(key, nullable, 0, None, False, 1), [])
+    return Variable(Facts(key, nullable, 0, None, False, 1))
 
 
 @lru_cache(maxsize=4096)
@@ -109,7 +109,7 @@ def _terms(node: Regex) -> list[frozenset[Regex]]:
 
 def _shortest(terms: list[frozenset[Regex]]) -> list[frozenset[Regex]]:
     """Without the terms that another one implies."""
-    different = sorted(set(terms), key=lambda term: (len(term), sorted(node.facts.key for node in term)))
+    different = sorted(set(terms), key=lambda term: (len(term), sorted(term)))
     if len(different) > MAX_TERMS:
         raise TooComplex("a repetition of a part with an assertion combines too many conditions")
     kept: list[frozenset[Regex]] = []

@@ -36,6 +36,7 @@ NONE = Nothing(Facts(digest(b"none"), False, 0, 0, True, 1))
 EMPTY = Empty(Facts(digest(b"empty"), True, 0, 0, True, 1))
 
 
+@lru_cache(maxsize=1 << 13)
 def chars(members: CharSet) -> Regex:
     """One character out of ``members``."""
     if not members:
@@ -75,6 +76,7 @@ def _join(left: Regex, right: Regex) -> Regex:
     return result
 
 
+@lru_cache(maxsize=1 << 14)
 def _cons(head: Regex, tail: Regex) -> Regex:
     """``head`` is no concatenation. Equal neighbours become one repetition: x*x* is x*, xx{2,3} is x{3,4}."""
     next_, rest = (tail.head, tail.tail) if isinstance(tail, Concat) else (tail, EMPTY)
@@ -148,6 +150,7 @@ def _nested(inner: Repeat, low: int, high: int | None) -> Regex | None:
     return repeat(inner.inner, few * low, both)
 
 
+@lru_cache(maxsize=1 << 14)
 def _repeat(inner: Regex, low: int, high: int | None) -> Regex:
     f = inner.facts
     facts = Facts(
@@ -178,6 +181,7 @@ def length(low: int, high: int | None) -> Regex:
     return repeat(ANY_CHAR, low, high)
 
 
+@lru_cache(maxsize=1 << 13)
 def complement(node: Regex) -> Regex:
     """Every string that is not in ``node``."""
     if isinstance(node, Nothing):
@@ -196,6 +200,11 @@ def complement(node: Regex) -> Regex:
 
 def union(parts: Iterable[Regex]) -> Regex:
     """Every string of any part."""
+    return _union(tuple(parts))
+
+
+@lru_cache(maxsize=1 << 14)
+def _union(parts: tuple[Regex, ...]) -> Regex:
     pool: dict[Regex, None] = {}
     letters: CharSet | None = None
     todo = list(parts)
@@ -219,17 +228,15 @@ def union(parts: Iterable[Regex]) -> Regex:
         del pool[EMPTY]
     if len(pool) < 2:
         return next(iter(pool), NONE)
-    ordered = tuple(sorted(pool, key=lambda part: part.facts.key))
-    longest: int | None = 0
-    for part in ordered:
-        longest = None if longest is None or part.facts.longest is None else max(longest, part.facts.longest)
+    ordered = tuple(sorted(pool))
+    keys, nullables, shortest, longest, plains, sizes = zip(*(part.facts for part in ordered), strict=True)
     facts = Facts(
-        digest(b"union", *(part.facts.key for part in ordered)),
-        any(part.facts.nullable for part in ordered),
-        min(part.facts.shortest for part in ordered),
-        longest,
-        all(part.facts.plain for part in ordered),
-        min(sum(part.facts.size for part in ordered) + 1, MAX_SIZE),
+        digest(b"union", *keys),
+        any(nullables),
+        min(shortest),
+        None if None in longest else max(longest),
+        all(plains),
+        min(sum(sizes) + 1, MAX_SIZE),
     )
     return Union(facts, ordered)
 
@@ -255,7 +262,7 @@ def _merge_heads(pool: dict[Regex, None]) -> None:
     """
     groups: dict[tuple[Regex, Regex], list[tuple[int, int | None, Regex]]] = {}
     by_tail: dict[Regex, list[Regex]] = {}
-    for part in sorted(pool, key=lambda part: part.facts.key):
+    for part in sorted(pool):
         head, tail = (part.head, part.tail) if isinstance(part, Concat) else (part, EMPTY)
         if isinstance(head, Chars) and tail is not EMPTY:
             by_tail.setdefault(tail, []).append(part)

@@ -11,6 +11,8 @@ from pydantic_core import ErrorDetails
 from server.errors import ApiError, bad_request
 
 _NOTHING = object()
+#: Faults that are looked at: comparing all of a million would take a day.
+_MOST = 100
 _KINDS = {dict: "an object", list: "an array", str: "a string", bool: "a boolean", int: "an integer", float: "a number"}
 _CODES = {
     "missing": "missing_required_parameter",
@@ -29,7 +31,7 @@ _CODES = {
 def request_fault(error: ValidationError, body: Any, prefix: str = "") -> ApiError:
     """The deepest fault of each field, the first of them in front; ``prefix`` is the path of ``body`` itself."""
     found: dict[str, ErrorDetails] = {}
-    for detail in error.errors(include_url=False):
+    for detail in error.errors(include_url=False)[:_MOST]:
         found.setdefault(_path(detail, body, prefix), detail)
     paths = [p for p in found if not any(q != p and q.startswith((f"{p}.", f"{p}[")) for q in found)]
     first = paths[0]

@@ -7,12 +7,15 @@ arguments as the text that was sent. The deprecated function call of old clients
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from server.errors import bad_request
 
+T = TypeVar("T")
+#: A body of a few megabytes has room for millions of items and faults: the first fault is told, and there is a limit.
+Many: TypeAlias = Annotated[list[T], Field(fail_fast=True, max_length=32_768)]
 NAME_PATTERN = "^[a-zA-Z0-9_-]+$"
 Name: TypeAlias = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
 
@@ -45,9 +48,9 @@ def _result_kind(value: Any) -> str:
     return "json" if isinstance(value, dict | bool | int | float) else _content_kind(value)
 
 
-TextParts: TypeAlias = list[TextPart]
-UserParts: TypeAlias = list[Annotated[TextPart | MediaPart, Field(discriminator="type")]]
-AssistantParts: TypeAlias = list[Annotated[TextPart | RefusalPart, Field(discriminator="type")]]
+TextParts: TypeAlias = Many[TextPart]
+UserParts: TypeAlias = Many[Annotated[TextPart | MediaPart, Field(discriminator="type")]]
+AssistantParts: TypeAlias = Many[Annotated[TextPart | RefusalPart, Field(discriminator="type")]]
 TextContent: TypeAlias = Annotated[
     Annotated[str, Tag("string")] | Annotated[TextParts, Tag("parts")], Discriminator(_content_kind)
 ]
@@ -105,7 +108,7 @@ class AssistantMessage(Wire):
     content: AssistantContent | None = None
     refusal: str | None = None
     name: str | None = None
-    tool_calls: list[Call] | None = None
+    tool_calls: Many[Call] | None = None
     function_call: CalledFunction | None = None
     audio: dict[str, Any] | None = None
     reasoning_content: str | None = None
@@ -180,16 +183,18 @@ def _assistant(message: AssistantMessage, i: int) -> dict[str, Any]:
     if message.audio is not None:
         raise bad_request("This server has no audio; earlier answers must be text.", f"messages[{i}].audio")
     calls: list[dict[str, Any]] = []
+    ids: set[str] = set()
     for j, call in enumerate(message.tool_calls or ()):
         if isinstance(call, CustomCall):
             raise bad_request(
                 "Custom tool calls are not supported; declare the tool as type 'function'.",
                 f"messages[{i}].tool_calls[{j}].type",
             )
-        if any(call.id == earlier["id"] for earlier in calls):
+        if call.id in ids:
             raise bad_request(
                 f"The id {call.id!r} is used by two calls of one message.", f"messages[{i}].tool_calls[{j}].id"
             )
+        ids.add(call.id)
         calls.append(_call(call.id, call.function))
     if message.function_call is not None:
         calls.append(_call(_legacy_id(message.function_call.name), message.function_call))

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, StringConstraints, Tag, ValidationError
+from pydantic import (
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from server.asking import Ask, JsonAnswer
 from server.engine_client import SamplingOptions
 from server.errors import ApiError, bad_request
 from server.openai.faults import request_fault
-from server.openai.messages import Message, Name, Wire, conversation
+from server.openai.messages import Many, Message, Name, Wire, conversation
 from server.openai.tools import ChatTool, ChoiceObject, chosen, tool_specs
 
 
@@ -37,6 +46,8 @@ TEMPLATE_RESERVED = _names(
     "tokenize return_dict return_tensors tool_choice"
 )
 
+_PART = 1000
+
 Short: TypeAlias = Annotated[str, StringConstraints(max_length=64)]
 
 
@@ -46,6 +57,17 @@ def _choice_kind(value: Any) -> str:
 
 def _stop_kind(value: Any) -> str:
     return "array" if isinstance(value, list) else "string"
+
+
+def _a_part_at_a_time(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    """A body of a few megabytes has room for a million faults; those of the first part are enough."""
+    if not isinstance(value, dict) or len(value) <= _PART:
+        return check(value)
+    items = iter(value.items())
+    found: dict[str, float] = {}
+    while part := dict(islice(items, _PART)):
+        found |= check(part)
+    return found
 
 
 StopString: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
@@ -86,8 +108,8 @@ class ChatRequest(Wire):
 
     # What is asked
     model: str
-    messages: list[Message]
-    tools: list[ChatTool] | None = None
+    messages: Many[Message]
+    tools: Many[ChatTool] | None = None
     tool_choice: (
         Annotated[
             Annotated[Literal["none", "auto", "required"], Tag("string")] | Annotated[ChoiceObject, Tag("object")],
@@ -109,7 +131,9 @@ class ChatRequest(Wire):
     presence_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
     frequency_penalty: Annotated[float, Field(ge=-2, le=2)] | None = None
     seed: Annotated[int, Field(ge=-(2**63), le=2**63 - 1)] | None = None
-    logit_bias: dict[str, Annotated[float, Field(ge=-100, le=100)]] | None = None
+    logit_bias: (
+        Annotated[dict[str, Annotated[float, Field(ge=-100, le=100)]], WrapValidator(_a_part_at_a_time)] | None
+    ) = None
     logprobs: bool | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=20)] | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None
@@ -117,26 +141,32 @@ class ChatRequest(Wire):
     stop: (
         Annotated[
             Annotated[StopString, Tag("string")]
-            | Annotated[Annotated[list[StopString], Field(max_length=4)], Tag("array")],
+            | Annotated[Annotated[Many[StopString], Field(max_length=4)], Tag("array")],
             Discriminator(_stop_kind),
         ]
         | None
     ) = None
 
     # Beyond OpenAI's API, as vLLM's clients send them
-    top_k: Annotated[int, Field(ge=-1)] | None = None
+    top_k: Annotated[int, Field(ge=-1, le=2**31 - 1)] | None = None
     min_p: Annotated[float, Field(ge=0, le=1)] | None = None
-    repetition_penalty: Annotated[float, Field(gt=0, le=10)] | None = None
+    # Near nothing it would make numbers of the logits that a mask has no hold on.
+    repetition_penalty: Annotated[float, Field(ge=0.01, le=10)] | None = None
     chat_template_kwargs: dict[str, Any] | None = None
 
     # Known to the chat template of some models
     reasoning_effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
 
     # Of no influence on the answer here
-    metadata: Annotated[dict[Short, Annotated[str, StringConstraints(max_length=512)]], Field(max_length=16)] | None = (
-        None
-    )
-    modalities: list[str] | None = None
+    metadata: (
+        Annotated[
+            dict[Short, Annotated[str, StringConstraints(max_length=512)]],
+            Field(max_length=16),
+            WrapValidator(_a_part_at_a_time),
+        ]
+        | None
+    ) = None
+    modalities: Many[str] | None = None
     prediction: Prediction | None = None
     prompt_cache_key: str | None = None
     prompt_cache_options: dict[str, Any] | None = None
@@ -236,7 +266,7 @@ def _sampling(request: ChatRequest) -> SamplingOptions:
 
 def _logit_bias(biases: dict[str, float] | None) -> dict[int, float] | None:
     for token in biases or ():
-        if not (token.isascii() and token.isdecimal()):
+        if not (token.isascii() and token.isdecimal() and len(token) < 20):
             raise bad_request(
                 f"The keys of 'logit_bias' are token ids; {token[:40]!r} is none.", "logit_bias", "invalid_value"
             )

@@ -9,7 +9,7 @@ from pydantic import Field
 from decoding.tools import ToolChoice
 from server.asking import ToolSpec
 from server.errors import bad_request
-from server.openai.messages import Name, Wire
+from server.openai.messages import Many, Name, Wire
 
 MAX_TOOLS = 128
 
@@ -48,7 +48,7 @@ class NamedCustom(Wire):
 
 class AllowedTools(Wire):
     mode: Literal["auto", "required"]
-    tools: list[Annotated[NamedFunction | NamedCustom, Field(discriminator="type")]]
+    tools: Many[Annotated[NamedFunction | NamedCustom, Field(discriminator="type")]]
 
 
 class AllowedToolsChoice(Wire):

@@ -19,7 +19,7 @@ from transformers import PreTrainedTokenizerFast
 
 from server.app import create_app
 from server.engine_client import Deliver, EngineClient, EngineDeadError, EngineDelta, Sampling, TokenLogprob
-from server.http_protocol import StreamingProtocol
+from server.http_server import http_protocol
 from server.settings import Settings
 
 TEMPLATE = (
@@ -185,9 +185,10 @@ def chunks(raw: bytes, *, done: bool = True) -> list[dict[str, Any]]:
 def serve(engine: EngineClient | None, **options: Any) -> Iterator[Stub]:
     """Run the app on a free port in a thread."""
     options.setdefault("tool_format", "hermes")
-    app = create_app(Settings(**options), engine)
+    settings = Settings(**options)
+    app = create_app(settings, engine)
     server = uvicorn.Server(
-        uvicorn.Config(app, port=0, log_level="error", lifespan="on", loop="uvloop", http=StreamingProtocol)
+        uvicorn.Config(app, port=0, log_level="error", lifespan="on", loop="uvloop", http=http_protocol(settings))
     )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -142,18 +143,18 @@ def _dies(settings: Settings, names: Sequence[str], seat: _Seat, listener: Any, 
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _processes(settings: Settings, console: io.StringIO) -> tuple[ApiProcesses, list[socket.socket]]:
+def _processes(settings: Settings, console: io.StringIO, folder: Path) -> tuple[ApiProcesses, list[socket.socket]]:
     sockets = bind_several("127.0.0.1", 0, 2)
-    return ApiProcesses(settings, sockets[1:], console), sockets
+    return ApiProcesses(settings, sockets[1:], console, folder), sockets
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_a_process_that_dies_is_told(fails: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_dies_is_told(fails: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(api_process, "main", _dies)
     console = io.StringIO()
 
     async def run() -> str:
-        processes, sockets = _processes(Settings(served_model_name=("x",) if fails else ()), console)
+        processes, sockets = _processes(Settings(served_model_name=("x",) if fails else ()), console, tmp_path)
         try:
             if fails:
                 with pytest.raises(StartError, match="API process 1 failed: no such thing"):
@@ -164,9 +165,7 @@ def test_a_process_that_dies_is_told(fails: bool, monkeypatch: pytest.MonkeyPatc
             return await asyncio.wait_for(processes.wait_for_a_death(), 30)
         finally:
             await processes.stop(seconds=5)
-            processes.close()
             sockets[0].close()
-            assert not processes.folder.exists()
 
     told = asyncio.run(run())
     assert told == ("" if fails else "API process 1 was ended by SIGKILL")

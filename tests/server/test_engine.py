@@ -83,7 +83,7 @@ class Bench:
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
     pytest.importorskip("vllm", reason="needs vLLM")
-    from server.process import set_engine_environment
+    from server.belongings import set_engine_environment
     from server.settings import Settings
 
     set_engine_environment(Settings())

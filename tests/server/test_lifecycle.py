@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,14 +95,17 @@ class Serve:
 
 
 @contextmanager
-def serve(*arguments: str) -> Iterator[Serve]:
+def serve(
+    *arguments: str, command: Sequence[str] = (COMMAND,), environment: Mapping[str, str] = UNBOUND
+) -> Iterator[Serve]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("STRICTCALL_")}
     process = subprocess.Popen(
-        [COMMAND, "serve", "--served-model-name", "m", *arguments],
+        [*command, "serve", "--served-model-name", "m", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        env={name: value for name, value in os.environ.items() if not name.startswith("STRICTCALL_")} | UNBOUND,
+        env=clean | dict(environment),
     )
     running = Serve(process)
 
@@ -161,16 +164,17 @@ def engine_core(server: Serve) -> int | None:
 class Stream(threading.Thread):
     """A streamed request, read in a thread; ``data`` are the payloads of its frames."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, body: Mapping[str, object] = LONG_ANSWER) -> None:
         super().__init__(daemon=True)
         self.url = url
+        self.body = body
         self.data: list[str] = []
         self.fault: Exception | None = None
         self.start()
 
     def run(self) -> None:
         try:
-            with httpx2.stream("POST", f"{self.url}/v1/chat/completions", json=LONG_ANSWER, timeout=120) as response:
+            with httpx2.stream("POST", f"{self.url}/v1/chat/completions", json=self.body, timeout=120) as response:
                 for line in response.iter_lines():
                     if line.startswith("data: "):
                         self.data.append(line.removeprefix("data: "))

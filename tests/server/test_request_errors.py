@@ -205,6 +205,9 @@ ROWS: dict[str, tuple[dict[str, Any], str | None, str | None, str]] = {
     "logit_bias key": ({"logit_bias": {"x": 1}}, "logit_bias", "invalid_value", "'x'"),
     "logit_bias token": ({"logit_bias": {str(len(tokenizer())): 1}}, "logit_bias", "invalid_value", "0 to 255"),
     "logit_bias value": ({"logit_bias": {"5": 101}}, "logit_bias.5", "integer_above_max_value", "100"),
+    "logit_bias key of many digits": ({"logit_bias": {"9" * 5000: 1}}, "logit_bias", "invalid_value", "token ids"),
+    "top_k": ({"top_k": 2**31}, "top_k", "integer_above_max_value", "2147483647"),
+    "repetition_penalty": ({"repetition_penalty": 1e-30}, "repetition_penalty", "decimal_below_min_value", "0.01"),
     "logit_bias list": ({"logit_bias": [1]}, "logit_bias", "invalid_type", "object"),
     # the rest
     "model missing": ({"model": None}, "model", "invalid_type", "string"),
@@ -286,6 +289,35 @@ def test_all_faults_are_counted_and_the_first_is_told(stub: Stub) -> None:
     assert error["param"] == "n"
     assert "temperature" in error["message"]
     assert "top_p" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"messages": [1] * 300_000}, "messages[0]"),
+        ({"messages": [{"role": "user", "content": [1] * 300_000}]}, "messages[0].content[0]"),
+        ({"tools": [1] * 300_000}, "tools[0]"),
+        ({"modalities": [1] * 300_000}, "modalities[0]"),
+        ({"stop": [1] * 300_000}, "stop[0]"),
+        ({"logit_bias": {str(n): "x" for n in range(50_000)}}, "logit_bias.0"),
+        ({"metadata": {str(n): 1 for n in range(100_000)}}, "metadata.0"),
+        ({"messages": [HI] * 200_000}, "messages"),
+        ({"messages": [HI, asked(*[made(str(n)) for n in range(30_000)])]}, "messages"),
+        ({"messages": [{"role": "x" * 1_000_000}]}, "messages[0].role"),
+        ({"metadata": {"k" * 1_000_000: 1}}, None),
+    ],
+)
+def test_a_body_full_of_faults_gets_a_short_answer(stub: Stub, fields: dict[str, Any], param: str | None) -> None:
+    response = stub.chat(**fields)
+    assert response.status_code == 400
+    assert len(response.content) < 4000
+    assert param in (None, response.json()["error"]["param"])
+
+
+def test_many_biases(stub: Stub) -> None:
+    assert stub.chat(logit_bias={str(n): -1 for n in range(256)}).status_code == 200
+    biases = {f"{n:010d}": float(n % 100) for n in range(256)} | {f"{n:011d}": 1 for n in range(2000)}
+    assert stub.chat(logit_bias=biases).status_code == 400, "there are no tokens beyond 255"
 
 
 def test_unknown_model(stub: Stub) -> None:

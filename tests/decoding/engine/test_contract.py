@@ -175,6 +175,11 @@ def test_what_uvicorn_s_send_writes() -> None:
     assert r'content = [b"%x\r\n" % len(body), body, b"\r\n"]' in text
     assert "self.flow.write_paused and not self.disconnected" in text
     assert "self.cycle = RequestResponseCycle(" in sources(HttpToolsProtocol.on_headers_complete)
+    # What an answer without chunks is made of, and where a request begins to be answered.
+    assert "if self.chunked_encoding is None" in text
+    assert "num_bytes > self.expected_content_length" in text
+    assert "self._start_asgi_task(self.cycle, app)" in sources(HttpToolsProtocol.on_headers_complete)
+    assert "self._start_asgi_task(cycle, app)" in sources(HttpToolsProtocol.on_response_complete)
 
 
 def test_where_tokens_become_output() -> None:
