@@ -68,11 +68,10 @@ class Text:
 
     def rule(self, name: str, alternatives: Iterable[str], *, parametric: bool = False) -> None:
         """Define rule ``name``. There must be an alternative: a rule that derives nothing is a trap for the model."""
-        parts = list(dict.fromkeys(alternatives))
-        assert parts, name
-        body = "\n  | ".join(parts)
-        self._rules[name] = f"{name}{'::_' if parametric else ''}: {body}"
-        self.size += len(self._rules[name]) + 1
+        body = "\n  | ".join(dict.fromkeys(alternatives))
+        assert body, name
+        rule = self._rules[name] = f"{name}::_: {body}" if parametric else f"{name}: {body}"
+        self.size += len(rule) + 1
 
     def choice(self, symbols: Sequence[str]) -> str:
         """The rule for any of ``symbols``."""

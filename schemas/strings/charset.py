@@ -31,6 +31,11 @@ class CharSet:
     def __len__(self) -> int:
         return sum(high - low + 1 for low, high in self.ranges)
 
+    @property
+    def is_single(self) -> bool:
+        """Whether it has one member."""
+        return len(self.ranges) == 1 and self.ranges[0][0] == self.ranges[0][1]
+
     def __or__(self, other: CharSet) -> CharSet:
         if not other.ranges or self.ranges == other.ranges:
             return self
@@ -80,6 +85,8 @@ class CharSet:
 
     def first(self) -> str:
         """The member to show a person: the first letter or digit, else the first printable one, else the lowest."""
+        if self.is_single:
+            return chr(self.ranges[0][0])
         for wanted in (_LETTERS, _DIGITS, _PRINTABLE):
             common = self & wanted
             if common.ranges:

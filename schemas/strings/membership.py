@@ -19,6 +19,7 @@ def matches(node: Regex, text: str) -> bool:
     return _matches(node, text)
 
 
+@lru_cache(maxsize=1 << 14)
 def _matches(node: Regex, text: str) -> bool:
     match node:
         case Intersection():

@@ -79,7 +79,7 @@ def own_words(node: Regex) -> tuple[str, ...]:
         at = todo.pop()
         run = ""
         for piece in [*pieces(at), None]:
-            if isinstance(piece, Chars) and len(piece.set) == 1:
+            if isinstance(piece, Chars) and piece.set.is_single:
                 run += piece.set.first()
                 continue
             if len(run) in WORD:

@@ -36,7 +36,7 @@ def _in_class(char: str) -> str:
 
 def char_class(set_: CharSet) -> str:
     """A set of characters as a regular expression for one raw character."""
-    if len(set_) == 1:
+    if set_.is_single:
         return literal(chr(set_.ranges[0][0]))
     inverse = ~set_
     negative = set_.ranges[-1][1] == ANY.ranges[-1][1] and len(inverse.ranges) <= len(set_.ranges)
