@@ -37,6 +37,7 @@ def main(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    _keep_what_was_handed_over()
     lock = threading.Lock()
 
     def send(*message: str) -> None:
@@ -53,6 +54,14 @@ def main(
             LOGGER.debug("", exc_info=error)
             send("failed", f"{type(error).__name__}: {error}")
         os._exit(code)
+
+
+def _keep_what_was_handed_over() -> None:
+    """A spawned process gets its sockets inheritable. Its compile processes would hold the port beyond its end."""
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            with contextlib.suppress(OSError):
+                os.set_inheritable(int(name), False)
 
 
 async def _serve(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.test_lifecycle import STOP_LIMIT, Serve, Stream, engine_core, serve
+from tests.server.test_lifecycle import STOP_LIMIT, Serve, Stream, alive, descendants, engine_core, serve
 
 FAKE = str(Path(__file__).with_name("fake_serve.py"))
 ENDLESS = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
@@ -62,6 +62,11 @@ def api_process(server: Serve) -> int:
     pytest.fail(f"no second process\n{server.log}")
 
 
+def sockets(pid: int) -> set[str]:
+    links = {os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+    return {link for link in links if link.startswith("socket:")}
+
+
 def nobody_listens(url: str) -> bool:
     host, _, port = url.removeprefix("http://").rpartition(":")
     with socket.socket() as probe:
@@ -105,7 +110,11 @@ def test_another_process_dies(tmp_path: Path) -> None:
     with fake(tmp_path) as server:
         url = server.wait_until_ready()
         found = streams(server, url)
-        os.kill(api_process(server), signal.SIGKILL)
+        other = api_process(server)
+        helpers = [pid for pid in descendants(other) if alive(pid)]
+        assert helpers, "its compile processes"
+        assert not any(sockets(pid) & sockets(other) for pid in helpers), "they would hold the port beyond its end"
+        os.kill(other, signal.SIGKILL)
         assert server.exit_code() == 1
         none_looks_complete(found)
         assert nobody_listens(url)
