@@ -30,6 +30,7 @@ from decoding.markers import NO_ID, NOT_DIGIT, NOT_SPACE, SPACE, match_loosely, 
 from decoding.reasoning import ReasoningMode
 from decoding.spelled_tools import members_of
 from decoding.spellings import ArgumentReader, argument_reader
+from decoding.spellings.json_text import JsonReader
 from decoding.text_reader import MAX_HEADER, Mode, TextReader
 from decoding.tools import Tool
 from schemas.spelling import Members
@@ -59,8 +60,6 @@ class AnswerReader(TextReader):
         super().__init__(fmt, calls=bool(self._names), reasoning=reasoning)
         self._new_id = new_id or (new_short_id if fmt.ids == "nine" else new_call_id)
         self._index = first_index
-        self._dropped = 0
-        """How many characters were fed before the buffer's first."""
         # The call being read: where its marker stands in the buffer, the part of the format and the place in it.
         self._begin = 0
         self._opening = fmt.openings[0]
@@ -94,6 +93,8 @@ class AnswerReader(TextReader):
     def feed(self, text: str, token_ids: Sequence[int] = ()) -> list[Event]:
         """The events that ``text``, the next piece of the answer, makes certain. ``token_ids`` are the tokens of this
         piece, for formats whose markers are special tokens."""
+        if not self._buffer and (events := self._at_once(text)) is not None:
+            return events
         self._buffer += text
         self._read()
         keep = self._begin if self._mode is Mode.CALL and self._arguments is None else self._at
@@ -101,6 +102,21 @@ class AnswerReader(TextReader):
         self._part_begin -= keep
         self._dropped += keep
         return self._taken()
+
+    def _at_once(self, text: str) -> list[Event] | None:
+        """The events of ``text`` where it only goes on with what came before it, as nearly every token does; ``None``
+        where there is more to it."""
+        if self._mode is Mode.TEXT:
+            return self._more_text(text)
+        reader = self._argument_reader
+        if self._mode is not Mode.CALL or self._arguments is None or type(reader) is not JsonReader:
+            return None
+        if not text or not reader.goes_on(text):
+            return None
+        self._raw.append(text)
+        self._arguments.append(text)
+        self._dropped += len(text)
+        return [ArgumentsDelta(self._index, text)]
 
     def finish(self, reason: OneOf["stop", "length"]) -> list[Event]:
         """The last events and ``Finished``: ``tool_calls`` when calls were made and all are complete, ``length`` when

@@ -6,6 +6,7 @@ import re
 
 _OUTSIDE = re.compile(r'["{}\[\]]')
 _INSIDE = re.compile(r'["\\]')
+_ANYWHERE = re.compile(r'["\\{}\[\]]')
 
 
 class ObjectScanner:
@@ -19,6 +20,10 @@ class ObjectScanner:
         self._escaped = False
         self.complete = False
         """The object's last bracket has been seen."""
+
+    def goes_on(self, text: str) -> bool:
+        """Whether ``text`` is all of the object, and changes nothing: no string, object or array begins or ends."""
+        return not self._escaped and not self.complete and _ANYWHERE.search(text) is None
 
     def scan(self, text: str, start: int) -> int:
         """Go on at ``text[start]``; the position after the object's last bracket, or ``len(text)``. The object's

@@ -59,6 +59,9 @@ class MessageReader(AnswerReader):
                 self._events.append(Text("".join(self._space)))
         return [*self._taken(), Finished("tool_calls" if reason == "stop" and self._calls_finished else reason)]
 
+    def _more_text(self, text: str) -> list[Event] | None:
+        return None  # what ``text`` is of, ``_state`` says
+
     def _step(self) -> bool:
         match self._state:
             case _State.HEADER:

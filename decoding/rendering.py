@@ -23,6 +23,7 @@ from decoding.messages import (
     without_system,
 )
 from decoding.template import Abilities, abilities, apply, as_messages
+from decoding.tokenising import tokenise
 from decoding.tools import Tool, ToolChoice
 
 
@@ -46,7 +47,7 @@ def render_prompt(
     plain chat turns.
     """
     text = render_text(tokenizer, fmt, messages, tools, tool_choice, template_kwargs)
-    return list(tokenizer.encode(text, add_special_tokens=False))
+    return tokenise(tokenizer, text)
 
 
 def render_text(

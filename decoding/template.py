@@ -85,7 +85,8 @@ def abilities(tokenizer: Any, fmt: Format) -> Abilities:
     """The abilities of this tokenizer's template, tried once per template and format."""
     template = getattr(tokenizer, "chat_template", None)
     # Without a template a tokenizer's class may write prompts itself.
-    key = (json.dumps(template) if template else type(tokenizer).__name__, fmt.name)
+    name = template if isinstance(template, str) else json.dumps(template)
+    key = (name if template else type(tokenizer).__name__, fmt.name)
     return _known.get_or_make(key, partial(_try_out, tokenizer, fmt))
 
 

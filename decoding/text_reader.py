@@ -35,12 +35,17 @@ class TextReader:
     def __init__(self, fmt: Format, *, calls: bool, reasoning: ReasoningMode) -> None:
         self._fmt = fmt
         self._openers = _by_marker(fmt.openings) if calls else {}
+        self._closing = tuple(filter(None, (fmt.text.close, fmt.text.end))) if fmt.text else ()
+        self._firsts = {mark[0] for mark in (*self._openers, *self._closing)}
+        """What a mark in visible text begins with."""
         self._reasoning = reasoning if fmt.reasoning and not fmt.channels else "none"
         self._text_mode = Mode.TEXT_START if fmt.text else Mode.TEXT
         self._mode = self._text_mode if self._reasoning == "none" else Mode.REASONING_START
         self._events: list[Event] = []
         self._buffer = ""
         self._at = 0
+        self._dropped = 0
+        """How many characters were fed before the buffer's first."""
         # White space that is content only if text follows it, and the character read last.
         self._space: list[str] = []
         self._last = "\n"
@@ -70,9 +75,21 @@ class TextReader:
         self._mode = Mode.TEXT
         return True
 
+    def _more_text(self, text: str) -> list[Event] | None:
+        """The events of ``text`` in the visible text, when no mark begins in it; ``None`` when one may."""
+        for first in self._firsts:
+            if first in text:
+                return None
+        if not self._firsts:
+            return [Text(text)] if text else []
+        self._dropped += len(text)
+        self._show(text)
+        events, self._events = self._events, []
+        return events
+
     def _read_text(self) -> bool:
-        closing = tuple(filter(None, (self._fmt.text.close, self._fmt.text.end))) if self._fmt.text else ()
-        if not self._openers and not closing:
+        closing = self._closing
+        if not self._firsts:
             self._events.append(Text(self._buffer[self._at :]))
             self._at = len(self._buffer)
             return False

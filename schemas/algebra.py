@@ -44,8 +44,9 @@ class Algebra:
         self._objects: dict[GoalId, tuple[ObjectShape, ...]] = {}
         self._known_words: dict[Formula, dict[str, tuple[bool, frozenset[str]]]] = {}
         self._clashes: dict[tuple[Formula, Formula], bool] = {}
+        self.wanted: dict[tuple[Or, ...], dict[str, dict[GoalId, None]] | None] = {}
         self.tables: dict[tuple[Hashable, ...], Conditions | None] = {}
-        """What `schemas.conditions` has made, None where it was too large."""
+        """What `schemas.conditions` has found and made, None where it is too hard or too large."""
         self.name_classes: dict[tuple[StringSet, ...], list[NameClass] | None] = {}
         """What `schemas.others` has made of patterns of names, None where they overlap in too many ways."""
 
@@ -146,8 +147,7 @@ class Algebra:
         key = (left, right)
         known = self._clashes.get(key)
         if known is None:
-            both = conjunction((left, right))
-            known = both is False or self._told_apart(left, right) or not self._satisfiable(both, kind)
+            known = self._told_apart(left, right) or not self._satisfiable(conjunction((left, right)), kind)
             self._clashes[key] = self._clashes[right, left] = known
         return known
 

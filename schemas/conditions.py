@@ -27,7 +27,7 @@ def conditions_of(state: ObjectState, choices: Sequence[Or]) -> tuple[tuple[Cond
     and objects would need their complements, and is better told apart by cases. Choices that share no member, with
     each other or with a choice that is left, get tables of their own.
     """
-    groups = [(group, _wanted(state, group)) for group in _connected(choices)]
+    groups = [(group, _known_wanted(state, group)) for group in map(tuple, _connected(choices))]
     hard = [choice for group, wanted in groups if wanted is None for choice in group]
     if hard:
         return (), hard
@@ -71,6 +71,13 @@ def _wanted(state: ObjectState, choices: Sequence[Or]) -> dict[str, dict[GoalId,
             else:
                 return None
     return wanted
+
+
+def _known_wanted(state: ObjectState, choices: tuple[Or, ...]) -> dict[str, dict[GoalId, None]] | None:
+    known = state.algebra.wanted
+    if choices not in known:
+        known[choices] = _wanted(state, choices)
+    return known[choices]
 
 
 def _known_table(state: ObjectState, choices: Sequence[Or], wanted: dict[str, dict[GoalId, None]]) -> Conditions | None:

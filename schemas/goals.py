@@ -56,6 +56,7 @@ class Goals:
         self._work = 0
         self._goals: list[Goal] = [Goal("constant"), Goal("constant", node=1)]
         self._ids: dict[Goal, GoalId] = {}
+        self._combined: dict[str, dict[frozenset[GoalId], GoalId]] = {"and": {}, "or": {}}
         self._values: dict[str, GoalId] = {}
         self._negations: dict[GoalId, GoalId] = {NOTHING: ANYTHING, ANYTHING: NOTHING}
         self._aliases: dict[NodeId, NodeId] = {}
@@ -75,6 +76,12 @@ class Goals:
                 f"compiling it needs more than the limit work_units = {self.limits.work_units}; simplify the schema "
                 "(fewer overlapping alternatives) or raise the limit",
             )
+
+    def spend_on(self, goal: GoalId, units: int) -> None:
+        """Count work on a goal."""
+        self._work += units
+        if self._work > self.limits.work_units:
+            self.spend(0, self.path(goal))
 
     def _intern(self, goal: Goal) -> GoalId:
         known = self._ids.get(goal)
@@ -151,21 +158,29 @@ class Goals:
         self, kind: Literal["and", "or"], goals: Iterable[GoalId], absorbing: GoalId, neutral: GoalId
     ) -> GoalId:
         parts = set(goals)
+        self.spend(len(parts) + 1)
+        parts.discard(neutral)
+        if absorbing in parts:
+            return absorbing
+        if len(parts) < 2:
+            return parts.pop() if parts else neutral
+        combined = self._combined[kind]
+        key = frozenset(parts)
+        known = combined.get(key)
+        if known is None:
+            known = combined[key] = self._flat(kind, parts, absorbing)
+        return known
+
+    def _flat(self, kind: Literal["and", "or"], parts: set[GoalId], absorbing: GoalId) -> GoalId:
+        """Of two parts or more, none of them trivial."""
         for goal in tuple(parts):
             entry = self._goals[goal]
             if entry.kind == kind:
                 parts.discard(goal)
                 parts.update(entry.parts)
-        self.spend(len(parts) + 1)
-        parts.discard(neutral)
-        if absorbing in parts:
-            return absorbing
+        self.spend(len(parts))
         if not self._complements.isdisjoint(parts) and self._hold_a_complement(parts):
             return absorbing
-        if not parts:
-            return neutral
-        if len(parts) == 1:
-            return parts.pop()
         return self._intern(Goal(kind, parts=tuple(sorted(parts))))
 
     def _hold_a_complement(self, parts: set[GoalId]) -> bool:

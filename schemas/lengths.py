@@ -6,7 +6,7 @@ no finite value. The lengths are of compact JSON in UTF-8 bytes, also for a spel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
 from dataclasses import replace
 from functools import lru_cache
 
@@ -51,15 +51,24 @@ class Lengths:
             length = self._scalars_length(goal)
             if length is not None:
                 self._length[goal] = length
-        waiting = dict.fromkeys(reversed(order))
-        while waiting:
-            goal = next(iter(waiting))
-            del waiting[goal]
+        # Leaves have the lengths of their scalars; what is above them comes after them, as far as there are no cycles.
+        queue = deque(goal for goal in reversed(order) if self._nested(goal))
+        waiting = set(queue)
+        while queue:
+            goal = queue.popleft()
+            waiting.discard(goal)
             self.algebra.goals.spend(2)
             best = self._best(goal)
             if best is not None and best < self._length.get(goal, best + 1):
                 self._length[goal] = best
-                waiting.update(dict.fromkeys(users[goal]))
+                for user in users[goal]:
+                    if user not in waiting:
+                        waiting.add(user)
+                        queue.append(user)
+
+    def _nested(self, goal: GoalId) -> bool:
+        """Whether there can be arrays or objects in the goal."""
+        return bool(self.algebra.arrays(goal) or self.algebra.objects(goal))
 
     def _scalars_length(self, goal: GoalId) -> int | None:
         scalars = self.algebra.reader.scalars(goal)
@@ -72,8 +81,8 @@ class Lengths:
         order: list[GoalId] = [root]
         users: dict[GoalId, list[GoalId]] = {root: []}
         for goal in order:  # grows while it is walked
-            self.algebra.goals.spend(10, self.algebra.goals.path(goal))
-            for child in dict.fromkeys(self._children(goal)):
+            self.algebra.goals.spend_on(goal, 10)
+            for child in self._children(goal):
                 if child == NOTHING:
                     continue
                 if child not in users:
@@ -82,22 +91,24 @@ class Lengths:
                 users[child].append(goal)
         return order, users
 
-    def _children(self, goal: GoalId) -> Iterator[GoalId]:
+    def _children(self, goal: GoalId) -> dict[GoalId, None]:
+        found: list[GoalId] = []
         for array in self.algebra.arrays(goal):
             built = self.machine(array)
             if built is not None:
                 for steps in built.steps:
-                    yield from (item for item, _ in steps)
-            yield from array.prefix
-            yield array.rest
+                    found.extend([item for item, _ in steps])
+            found.extend(array.prefix)
+            found.append(array.rest)
         for shape in self.algebra.objects(goal):
-            yield from (slot.goal for slot in shape.slots)
+            found.extend([inner for _, inner, _ in shape.slots])
             for other in shape.others:
-                yield other.goal
-                yield from (goal for _, goal in other.witness)
+                found.append(other.goal)
+                found.extend([inner for _, inner in other.witness])
             for table in shape.conditions:
                 for classes in table.classes:
-                    yield from classes
+                    found.extend(classes)
+        return dict.fromkeys(found)
 
     def machine(self, shape: ArrayShape) -> Machine | None:
         """The machine of an array that counts matches; None for other arrays and where it would be too large."""

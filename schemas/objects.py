@@ -49,7 +49,8 @@ class ObjectState:
         self._goals: dict[str, GoalId] = {}
 
     def copy(self) -> ObjectState:
-        other = ObjectState(self.algebra, tables=self.tables)
+        other = object.__new__(ObjectState)  # nothing made that is not kept
+        other.algebra, other.tables = self.algebra, self.tables
         other.required, other.forbidden = dict(self.required), dict(self.forbidden)
         other.members, other.every, other.some = dict(self.members), dict(self.every), dict(self.some)
         other.least, other.most = self.least, self.most

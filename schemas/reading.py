@@ -33,6 +33,7 @@ class Reader:
         self._scalars: dict[GoalId, Scalars] = {}
         self._formulas: dict[Kind, dict[GoalId, Formula]] = {"array": {}, "object": {}}
         self._node_scalars: dict[NodeId, Scalars] = {}
+        self._is_scalar: dict[GoalId, bool] = {}
         self._half_read = 0
         self.left_open = False
         """Some object that declares properties, if only in some alternative, was not closed although that was asked
@@ -90,9 +91,13 @@ class Reader:
 
         False also where that would take reading on while too much is half read.
         """
-        if self.is_busy and not all(goal in known for known in self._formulas.values()):
-            return False
-        return isinstance(self.formula(goal, "array"), bool) and isinstance(self.formula(goal, "object"), bool)
+        known = self._is_scalar.get(goal)
+        if known is None:
+            if self.is_busy and not all(goal in known for known in self._formulas.values()):
+                return False
+            known = isinstance(self.formula(goal, "array"), bool) and isinstance(self.formula(goal, "object"), bool)
+            self._is_scalar[goal] = known
+        return known
 
     # nodes: scalars
 
@@ -192,6 +197,7 @@ class Reader:
         """Per branch of ``oneOf``: it holds and no other does. Branches that cannot hold together need no negation."""
         branches = [self.node_formula(child, mode, kind) for child in node.one_of]
         opened = [self.node_formula(child, Mode.OPEN, kind) for child in node.one_of]
+        failed: dict[int, Formula] = {}
         result: list[Formula] = []
         for i, branch in enumerate(branches):
             if branch is False:
@@ -206,7 +212,9 @@ class Reader:
                     others = [False]
                     break
                 if not self.clash(kind, branch, other):
-                    others.append(negate(other, self.goals.negate))
+                    if j not in failed:
+                        failed[j] = negate(other, self.goals.negate)
+                    others.append(failed[j])
             result.append(conjunction(others))
         return result
 

@@ -111,7 +111,8 @@ class _Reduction:
         """``news``: the members that were spoken of since formulas were last reduced."""
         self._state = state
         self._goals = goals
-        self._news = news
+        self._all_is_news = ANY_MEMBER in news
+        self._news = news | {ANY_MEMBER}
         self._known: dict[Formula, Formula] = {}
 
     def first(self, formula: Formula) -> Formula:
@@ -123,7 +124,7 @@ class _Reduction:
 
     def again(self, formula: Formula) -> Formula:
         """Of one that was, or of a part of it: only what looks at the news can have changed."""
-        if not (ANY_MEMBER in self._news or self._looks_at_news(formula)):
+        if not (self._all_is_news or self._looks_at_news(formula)):
             return formula
         known = self._known.get(formula)
         if known is None:
@@ -131,18 +132,15 @@ class _Reduction:
         return known
 
     def _looks_at_news(self, formula: Formula) -> bool:
-        if isinstance(formula, bool):
-            return False
-        if isinstance(formula, And | Or):
-            return not self._news.isdisjoint(formula.members) or ANY_MEMBER in formula.members
-        member = member_of(formula)
-        return member in self._news or member == ANY_MEMBER
+        if isinstance(formula, (And, Or)):
+            return not self._news.isdisjoint(formula.members)
+        return not isinstance(formula, bool) and member_of(formula) in self._news
 
     def _reduced(self, formula: Formula, part_of: Callable[[Formula], Formula]) -> Formula:
         self._goals.spend(1)
         if isinstance(formula, bool):
             return formula
-        if not isinstance(formula, And | Or):
+        if not isinstance(formula, (And, Or)):
             verdict = self._state.verdict(formula)
             return formula if verdict is None else verdict
         settled = isinstance(formula, Or)

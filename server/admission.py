@@ -20,15 +20,25 @@ class Admission:
         self._running = 0
         self._queue: deque[asyncio.Future[None]] = deque()
 
+    def enter_at_once(self) -> Callable[[], None] | None:
+        """What ``enter`` returns, if there is a place; ``None`` where one would have to wait, or there is no room."""
+        if self._running >= self._max_running:
+            return None
+        self._running += 1
+        return self._entered()
+
     async def enter(self) -> Callable[[], None]:
         """Wait for a turn; call what is returned when the answer is over (more than once does no harm).
 
         Raises ApiError 429 when the queue is full. Cancelling a waiting caller leaves the queue.
         """
-        if self._running < self._max_running:
-            self._running += 1
-        else:
+        entered = self.enter_at_once()
+        if entered is None:
             await self._wait()
+            entered = self._entered()
+        return entered
+
+    def _entered(self) -> Callable[[], None]:
         self._metrics.running.inc()
         left = False
 

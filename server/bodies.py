@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import orjson
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from server.errors import ApiError, ClientGone, bad_request
 
@@ -19,12 +19,38 @@ _DISCARD_SECONDS = 10.0
 _LONG_NUMBER = re.compile(rb"[0-9]{19}")
 
 
-async def read_json_object(request: Request, max_bytes: int, silence: float) -> dict[str, Any]:
-    """The request's body as a JSON object. ``silence`` is the longest wait for its next piece, in seconds.
+async def read_body(request: Request, max_bytes: int, silence: float) -> bytes:
+    """The request's body. ``silence`` is the longest wait for its next piece, in seconds.
 
-    Raises ApiError (400, 408, 413) and ClientGone.
+    Raises ApiError (408, 413) and ClientGone.
     """
-    body = await _read(request, max_bytes, silence)
+    declared = request.headers.get("content-length", "")
+    too_large = declared.isdecimal() and int(declared) > max_bytes
+    parts: list[bytes] = []
+    size = 0
+    more = True
+    while more:
+        try:
+            async with asyncio.timeout(silence):
+                message = await request.receive()
+        except TimeoutError:
+            raise _too_slow(silence) from None
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        part: bytes = message.get("body", b"")
+        more = message.get("more_body", False)
+        size += len(part)
+        too_large = too_large or size > max_bytes
+        if too_large:
+            if more:
+                await _discard_rest(request, max_bytes)
+            raise _too_large(max_bytes)
+        parts.append(part)
+    return b"".join(parts)
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """``body`` as a JSON object. Raises ApiError 400."""
     if not body:
         raise bad_request("The request body is empty; a JSON object is needed.", code="invalid_json")
     value = parse_json(body)
@@ -45,34 +71,6 @@ def parse_json(body: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         raise bad_request(f"The request body is not valid JSON: {error}", code="invalid_json") from None
     return value
-
-
-async def _read(request: Request, max_bytes: int, silence: float) -> bytes:
-    declared = request.headers.get("content-length", "")
-    too_large = declared.isdecimal() and int(declared) > max_bytes
-    parts: list[bytes] = []
-    size = 0
-    try:
-        stream = request.stream()
-        while True:
-            async with asyncio.timeout(silence):
-                part = await anext(stream, None)
-            if part is None:
-                break
-            if not too_large:
-                parts.append(part)
-                size += len(part)
-                too_large = size > max_bytes
-            if too_large:
-                await _discard_rest(request, max_bytes)
-                break
-    except ClientDisconnect:
-        raise ClientGone from None
-    except TimeoutError:
-        raise _too_slow(silence) from None
-    if too_large:
-        raise _too_large(max_bytes)
-    return b"".join(parts)
 
 
 async def _discard_rest(request: Request, max_bytes: int) -> None:

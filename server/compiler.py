@@ -12,7 +12,7 @@ import signal
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -119,6 +119,35 @@ class Compiler:
         outcome = await self._look_up(key, partial(_compile_job, source, undeclared, prepare, spelling))
         assert outcome is not None
         return outcome
+
+    def at_hand(
+        self,
+        sources: Sequence[Schema | None],
+        undeclared: Undeclared,
+        prepare: Callable[[Any], Schema] = as_written,
+        spelling: Spelling = JSON,
+    ) -> list[CompiledSchema] | None:
+        """What ``compile`` returns for each of ``sources``; ``None`` unless all of it is known by now."""
+        try:
+            keys: list[_Key] = [(prepare.__qualname__, undeclared, _text(source), spelling) for source in sources]
+        except SchemaError:
+            return None
+        found = [outcome for key in keys if isinstance(outcome := self._done.get(key), CompiledSchema)]
+        if len(found) < len(keys):
+            return None
+        for key in keys:
+            self._done.move_to_end(key)
+        self._metrics.grammar_cache_hits.inc(len(keys))
+        return found
+
+    def has_tried(self, grammar: str) -> bool:
+        """Whether it is known by now that ``try_grammar`` passes."""
+        key: _Key = "grammar", "allow", grammar, JSON
+        if key not in self._done or self._done[key] is not None:
+            return False
+        self._done.move_to_end(key)
+        self._metrics.grammar_cache_hits.inc()
+        return True
 
     async def try_grammar(self, grammar: str) -> None:
         """Let a compile process see whether the grammar engine takes ``grammar``. Raises SchemaError when it does not.

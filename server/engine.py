@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import llguidance
 import llguidance.hf
-from vllm import SamplingParams, TokensPrompt
+from vllm import SamplingParams
 from vllm.envs import enable_envs_cache
 from vllm.exceptions import VLLMClientError
 from vllm.outputs import CompletionOutput, RequestOutput
@@ -26,7 +26,7 @@ from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCoun
 from decoding.engine.grammar_backend import is_panic
 from decoding.engine.latencies import StepPrometheusLogger
 from decoding.engine.outputs import listen, use_deltas
-from decoding.engine.shared_core import Seat, give_up, join, launch, own
+from decoding.engine.shared_core import Seat, alone, give_up, join, launch, own
 from server.engine_client import Deliver, EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 from server.threads import in_thread
 
@@ -101,7 +101,7 @@ class VllmEngine:
                 extra=extra,
             )
             if api_processes == 1:
-                return AsyncLLM.from_vllm_config(config, stat_loggers=[counters, StepPrometheusLogger])
+                return alone(config, [counters, StepPrometheusLogger])
             (first, *others), core = launch(config, api_processes)
             llm = join(first, [counters, StepPrometheusLogger])
             own(llm, core)
@@ -198,8 +198,7 @@ class VllmEngine:
         listener = _Listener(self, deliver, len(prompt_token_ids), sampling.logprobs)
         self._running.add(request_id)
         try:
-            prompt = TokensPrompt(prompt_token_ids=list(prompt_token_ids))
-            await listen(self._llm, prompt, params, request_id, listener)
+            await listen(self._llm, list(prompt_token_ids), params, request_id, listener)
         except (EngineDeadError, EngineRequestError):
             raise
         except VllmEngineDeadError as error:

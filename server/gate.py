@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
@@ -53,8 +52,10 @@ class Gate:
         self.silent = True
         """Nothing at all has been let through yet."""
 
-    def feed(self, events: Iterable[Event], *, cut: bool = False) -> list[Event]:
+    def feed(self, events: list[Event], *, cut: bool = False) -> list[Event]:
         """What may be shown of ``events``. ``cut``: a stop string ended the text here. Raises Violation."""
+        if len(events) == 1 and self._goes_on(events[0]):
+            return events
         out: list[Event] = []
         for event in events:
             match event:
@@ -75,6 +76,20 @@ class Gate:
         if self._call is not None:
             self._call.sent = bool(self._call.held) and not self._call.hold
         return out
+
+    def _goes_on(self, event: Event) -> bool:
+        """A piece of text that nothing is known of, or of arguments that are not held: it passes as nearly all do."""
+        call = self._call
+        if type(event) is Text:
+            if call is not None or self._plan.answer is not None:
+                return False
+        elif type(event) is not ArgumentsDelta or call is None or call.hold:
+            return False
+        else:
+            call.held.append(event.fragment)
+            call.sent = True
+        self.silent = False
+        return True
 
     def _on_text(self, event: Text, out: list[Event]) -> None:
         if self._plan.answer is not None:

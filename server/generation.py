@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from decoding.events import CallFinished, CallStarted, Event, Finished, Reasoning, Text
+from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
 from decoding.reader import Reader
 from decoding.stops import StopScanner
 from server.engine_client import EngineClient, EngineDelta, EngineRequestError, Sampling, TokenLogprob
@@ -19,6 +19,8 @@ from server.errors import GuaranteeError
 from server.gate import Gate, Violation
 from server.metrics import Metrics
 from server.plan import Plan, sample_again
+
+_PIECES = (ArgumentsDelta, Text)
 
 
 @dataclass(slots=True)  # not frozen: one is made for every token
@@ -145,6 +147,8 @@ class Choice:
     def _step(self, events: list[Event]) -> Step:
         logprobs, self._logprobs = self._logprobs, []
         for event in events:
+            if isinstance(event, _PIECES):
+                continue  # nearly all are
             if isinstance(event, CallStarted):
                 self._started += 1
             elif isinstance(event, CallFinished):
@@ -230,9 +234,11 @@ class _Run:
 
     def read(self, delta: EngineDelta) -> list[Event]:
         self._texts.append(delta.text)
-        events = self._reader.feed(delta.text, list(delta.token_ids))
+        events = self._reader.feed(delta.text, delta.token_ids)
         if delta.finish_reason is not None:
             events = [*events, *self._reader.finish(delta.finish_reason)]
+        elif self._stops is None:
+            return events  # which are not the last ones
         return self._cut(events)
 
     def _cut(self, events: list[Event]) -> list[Event]:

@@ -43,6 +43,7 @@ class Outbox:
         self._loop = asyncio.get_running_loop()
         self._tasks = [asyncio.create_task(self._run(choice)) for choice in choices]
         self._open = len(self._tasks)
+        self._alone = self._open == 1
 
     async def take(self, seconds: float) -> Steps | None:
         """All that waits, as ``(choice, step)``; empty after ``seconds`` with nothing, ``None`` at the end.
@@ -64,11 +65,15 @@ class Outbox:
         return None if not self._open else []
 
     def _put(self, choice: int, step: Step) -> None:
+        if self._alone and not self._waiting and self._passes_at_once([(choice, step)]):
+            return
         self._waiting.append((choice, step))
         self._events += len(step.events)
         if self._events > self._limit:
             raise SlowClient
-        if not self._hand_over_soon:
+        if self._alone:
+            self._changed.set()
+        elif not self._hand_over_soon:
             # Not now: what other choices have in the same step of the engine leaves in the same write.
             self._hand_over_soon = True
             self._loop.call_soon(self._hand_over)
@@ -77,14 +82,23 @@ class Outbox:
         self._hand_over_soon = False
         if not self._waiting:
             return
-        if self._idle_since is not None and self.shortcut is not None and self._fault is None:
-            try:
-                if self.shortcut(self._waiting):
-                    self._waiting, self._events, self._idle_since = [], 0, time.monotonic()
-                    return
-            except Exception as fault:
-                self._fault = fault
-        self._changed.set()
+        if self._passes_at_once(self._waiting):
+            self._waiting, self._events = [], 0
+        else:
+            self._changed.set()
+
+    def _passes_at_once(self, steps: Steps) -> bool:
+        """Whether the shortcut has taken ``steps``; only while a task waits for them."""
+        if self._idle_since is None or self.shortcut is None or self._fault is not None:
+            return False
+        try:
+            passed = self.shortcut(steps)
+        except Exception as fault:
+            self._fault = fault
+            return False
+        if passed:
+            self._idle_since = time.monotonic()
+        return passed
 
     def _wake_when_idle(self, seconds: float) -> None:
         """Wake ``take`` once it has waited so long: one timer for the whole answer, not one for each delta."""

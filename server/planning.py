@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
-from typing import Any, Literal
+from dataclasses import fields, replace
+from typing import Literal
 
 from decoding import formats
 from decoding.formats import Format
 from decoding.grammar import json_grammar, offered_tools, tool_grammar
-from decoding.reasoning import ReasoningMode, has_unseen_marks, mode_of
-from decoding.rendering import render_prompt
+from decoding.reasoning import has_unseen_marks, mode_of
+from decoding.rendering import render_text
+from decoding.tokenising import tokenise
 from decoding.tools import NO_ARGUMENTS_AS_SHOWN, Tool, ToolChoice, argument_schema
 from schemas import CompiledSchema, SchemaError
 from server.asking import Ask, JsonAnswer, ToolSpec
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 
 _RENDER_THREADS = 4
 _LEAST_TOP_P = 1e-6  # the engine wants more than 0; this keeps the likeliest token alone
+_SAMPLING = [field.name for field in fields(SamplingOptions)]
 
 
 class Planner:
@@ -53,6 +55,21 @@ class Planner:
     @property
     def format_name(self) -> str:
         return self._fmt.name
+
+    def at_once(self, ask: Ask, request_id: str) -> Plan | None:
+        """The plan that ``plan`` makes, if all its schemas and grammars are known by now; ``None`` otherwise. For short
+        requests: it renders the conversation where it is called. Raises ApiError."""
+        self._check_bias(ask.sampling)
+        self._check_size(ask)
+        compiled = self._compiler.at_hand(
+            [spec.parameters for spec in ask.tools], self._undeclared, argument_schema, self._fmt.spelling
+        )
+        wanted = [] if ask.json_answer is None else [ask.json_answer.schema]
+        answers = self._compiler.at_hand(wanted, "allow")
+        if compiled is None or answers is None:
+            return None
+        plan = self._finish(ask, request_id, list(map(_tool, ask.tools, compiled)), answers[0] if answers else None)
+        return plan if plan.grammar is None or self._compiler.has_tried(plan.grammar) else None
 
     async def plan(self, ask: Ask, request_id: str) -> Plan:
         """Raises ApiError 400 for what cannot be generated: a schema, a token id, a length, a conversation."""
@@ -100,8 +117,7 @@ class Planner:
                 spec.where,
                 "invalid_function_parameters",
             ) from None
-        shown = NO_ARGUMENTS_AS_SHOWN if spec.parameters is None else spec.parameters
-        return Tool(spec.name, spec.description, shown, spec.strict, compiled)
+        return _tool(spec, compiled)
 
     async def _try(self, grammar: str) -> None:
         """Each schema has passed alone; together they may be too much for the grammar engine."""
@@ -127,8 +143,10 @@ class Planner:
         if choice.names is not None:  # without those that were left out
             choice = replace(choice, names=tuple(n for n in choice.names if any(n == tool.name for tool in tools)))
         chosen = offered_tools(tools, choice)
-        prompt = self._render(ask, tools, choice)
-        reasoning = self._reasoning(prompt, ask.template_kwargs)
+        prompt, end = self._render(ask, tools, choice)
+        template = self._engine.tokenizer.chat_template
+        template = template if isinstance(template, str) else str(template)
+        reasoning = mode_of(self._fmt, end, template, ask.template_kwargs)
         grammar: str | None = None
         # Where no call is allowed but calls are known from the conversation, the grammar keeps their markup out.
         # Without a grammar special tokens are no part of the text: where an answer has such marks, it needs one.
@@ -155,21 +173,17 @@ class Planner:
             declared_only=self._undeclared == "forbid",
         )
 
-    def _reasoning(self, prompt: tuple[int, ...], template_kwargs: dict[str, Any]) -> ReasoningMode:
+    def _render(self, ask: Ask, tools: list[Tool], choice: ToolChoice) -> tuple[tuple[int, ...], str]:
+        """The prompt's tokens, and the end of its text."""
         tokenizer = self._engine.tokenizer
-        template = tokenizer.chat_template
-        known = template if isinstance(template, str) else str(template)
-        return mode_of(self._fmt, str(tokenizer.decode(list(prompt[-16:]))), known, template_kwargs)
-
-    def _render(self, ask: Ask, tools: list[Tool], choice: ToolChoice) -> tuple[int, ...]:
         try:
-            ids = render_prompt(self._engine.tokenizer, self._fmt, ask.messages, tools, choice, ask.template_kwargs)
+            text = render_text(tokenizer, self._fmt, ask.messages, tools, choice, ask.template_kwargs)
+            return tuple(tokenise(tokenizer, text)), text[-200:]
         except (ValueError, RecursionError) as error:
             raise bad_request(f"This conversation cannot be rendered: {str(error)[:500]}", "messages") from error
-        return tuple(ids)
 
     def _sampling(self, ask: Ask, prompt_tokens: int) -> Sampling:
-        wanted = asdict(ask.sampling)
+        wanted = {name: getattr(ask.sampling, name) for name in _SAMPLING}
         wanted["top_p"] = max(ask.sampling.top_p, _LEAST_TOP_P)
         if ask.sampling.seed is not None:
             wanted["seed"] = ask.sampling.seed % 2**63
@@ -212,6 +226,11 @@ class Planner:
                     "logit_bias",
                     "invalid_value",
                 )
+
+
+def _tool(spec: ToolSpec, compiled: CompiledSchema) -> Tool:
+    shown = NO_ARGUMENTS_AS_SHOWN if spec.parameters is None else spec.parameters
+    return Tool(spec.name, spec.description, shown, spec.strict, compiled)
 
 
 def call_format(engine: EngineClient, name: str) -> Format:

@@ -68,6 +68,13 @@ class Serving:
         self.metrics.prompt_tokens.inc(len(plan.prompt))
         return plan
 
+    def plan_at_once(self, ask: Ask, request_id: str) -> Plan | None:
+        """See ``Planner.at_once``. Raises ApiError."""
+        plan = self._planner_for(self.engine()).at_once(ask, request_id)
+        if plan is not None:
+            self.metrics.prompt_tokens.inc(len(plan.prompt))
+        return plan
+
     def choices(self, plan: Plan, *, asked_at: float, hold: bool) -> list[Choice]:
         """The plan's choices, ready to run. ``hold``: nobody sees anything before the end."""
         engine = self.engine()

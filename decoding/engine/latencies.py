@@ -1,21 +1,37 @@
-"""vLLM's Prometheus metrics, with the latencies between tokens counted step by step and not token by token.
+"""vLLM's Prometheus metrics, counted when they are read and not with every step.
 
-All requests that got a token in the last step and get one in this have the same latency, to the bit. Observed one by
-one they were most of what the metrics cost.
+Of a step in which requests only went on, there are a few numbers to keep. All requests that got a token in the last
+step and get one in this have the same latency, to the bit.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from prometheus_client import REGISTRY
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
 from vllm.v1.metrics.loggers import PrometheusStatLogger
+from vllm.v1.metrics.stats import IterationStats, SchedulerStats
+
+#: How many steps may wait for somebody to read the metrics.
+_HELD = 256
 
 
 class StepPrometheusLogger(PrometheusStatLogger):  # type: ignore[misc]
-    """The same metrics with the same values as its base."""
+    """The same metrics with the same values as its base, whenever Prometheus' registry is read."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # Of the steps that are not counted yet: the last one's gauges, each one's tokens, all latencies.
+        self._stats: SchedulerStats | None = None
+        self._tokens: list[int] = []
+        self._latencies: list[float] = []
+        # The registry reads its collectors in the order in which they came: before vLLM's own.
+        REGISTRY.register(_BeforeReading(self))
+        super().__init__(*args, **kwargs)
 
     def record(
         self,
@@ -24,10 +40,70 @@ class StepPrometheusLogger(PrometheusStatLogger):  # type: ignore[misc]
         mm_cache_stats: Any = None,
         engine_idx: int = 0,
     ) -> None:
+        if len(self.engine_indexes) == 1 and mm_cache_stats is None and _only_went_on(scheduler_stats, iteration_stats):
+            self._stats = scheduler_stats
+            self._tokens.append(iteration_stats.num_generation_tokens)
+            self._latencies += iteration_stats.inter_token_latencies_iter
+            if len(self._tokens) >= _HELD:
+                self.catch_up()
+            return
+        if scheduler_stats is not None:
+            self._stats = None  # these are newer
         if iteration_stats is not None:
             observe_all(self.histogram_inter_token_latency[engine_idx], iteration_stats.inter_token_latencies_iter)
             iteration_stats.inter_token_latencies_iter = []
         super().record(scheduler_stats, iteration_stats, mm_cache_stats, engine_idx)
+
+    def catch_up(self) -> None:
+        """Count the steps that were kept."""
+        stats, self._stats = self._stats, None
+        tokens, self._tokens = self._tokens, []
+        latencies, self._latencies = self._latencies, []
+        if not tokens:
+            return
+        (engine,) = self.engine_indexes
+        if stats is not None:
+            super().record(stats, None, None, engine)  # the gauges
+        self.counter_generation_tokens[engine].inc(sum(tokens))
+        observe_all(self.histogram_iteration_tokens[engine], tokens)
+        observe_all(self.histogram_inter_token_latency[engine], latencies)
+
+
+class _BeforeReading(Collector):
+    """Has no metrics, but is asked for them first."""
+
+    def __init__(self, logger: StepPrometheusLogger) -> None:
+        self._logger = logger
+
+    def collect(self) -> Iterable[Metric]:
+        self._logger.catch_up()
+        return ()
+
+
+#: What a step changes at most in which requests only went on, and what of the scheduler's statistics is a gauge: the
+#: last value counts.
+_OF_STEPS = {"iteration_timestamp", "num_generation_tokens", "inter_token_latencies_iter"}
+_GAUGES = {
+    "num_running_reqs",
+    "num_waiting_reqs",
+    "num_skipped_waiting_reqs",
+    "num_kv_fetch_reqs_by_stage",
+    "step_counter",
+    "current_wave",
+    "kv_cache_usage",
+}
+_STILL = [(name, value) for name, value in vars(IterationStats()).items() if name not in _OF_STEPS]
+_SILENT = [(name, value) for name, value in vars(SchedulerStats()).items() if name not in _GAUGES]
+
+
+def _only_went_on(stats: SchedulerStats | None, step: IterationStats | None) -> bool:
+    """Nothing began, ended or was preempted, and the scheduler has nothing that is to be counted."""
+    if stats is None or step is None:
+        return False
+    for name, value in _STILL:
+        if getattr(step, name) != value:
+            return False
+    return all(getattr(stats, name) == value for name, value in _SILENT)
 
 
 def observe_all(histogram: Any, values: Sequence[float]) -> None:

@@ -13,7 +13,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import zmq.asyncio
-from vllm import SamplingParams, TokensPrompt
+from vllm import SamplingParams
+from vllm.inputs.engine import tokens_input
 from vllm.outputs import RequestOutput
 from vllm.sampling_params import RequestOutputKind
 from vllm.v1.engine import EngineCoreRequest, FinishReason
@@ -25,6 +26,7 @@ from vllm.v1.engine.output_processor import (
     RequestOutputCollector,
     RequestState,
 )
+from vllm.v1.metrics.stats import IterationStats, RequestStateStats
 
 from decoding.engine.output_socket import OutputSocket
 from decoding.engine.pieces import Pieces, TokenReader
@@ -150,8 +152,10 @@ class DeltaOutputProcessor(OutputProcessor):  # type: ignore[misc]
             if type(receiver) is not Receiver or receiver.decode is None:
                 others.append(output)
                 continue
-            if iteration_stats is not None:
+            if state.is_prefilling or output.events is not None or output.num_nans_in_logits:
                 self._update_stats_from_output(state, output, engine_core_timestamp, iteration_stats)
+            elif iteration_stats is not None:
+                count_tokens(state.stats, len(output.new_token_ids), engine_core_timestamp, iteration_stats)
             if state.is_prefilling:
                 if output.prefill_stats is not None:
                     state.num_cached_tokens = output.prefill_stats.num_cached_tokens
@@ -164,6 +168,15 @@ class DeltaOutputProcessor(OutputProcessor):  # type: ignore[misc]
         if others:
             return super().process_outputs(others, engine_core_timestamp, iteration_stats, weight_version)
         return OutputProcessorOutput(request_outputs=[], reqs_to_abort=[])
+
+
+def count_tokens(stats: RequestStateStats, tokens: int, now: float | None, step: IterationStats) -> None:
+    """What ``IterationStats.update_from_output`` comes to for a request that goes on and has no events."""
+    assert now is not None
+    step.num_generation_tokens += tokens
+    step.inter_token_latencies_iter.append(now - stats.last_token_ts)
+    stats.num_generation_tokens += tokens
+    stats.last_token_ts = now
 
 
 def is_plain(state: RequestState) -> bool:
@@ -197,10 +210,9 @@ def use_deltas(llm: AsyncLLM) -> None:
     resources.output_socket = OutputSocket(resources.output_socket)
 
 
-async def listen(
-    llm: AsyncLLM, prompt: TokensPrompt, params: SamplingParams, request_id: str, listener: Listener
-) -> None:
-    """Run the request and tell ``listener``; returns when it has ended or the listener wants no more.
+async def listen(llm: AsyncLLM, prompt: list[int], params: SamplingParams, request_id: str, listener: Listener) -> None:
+    """Run the request with these prompt tokens and tell ``listener``; returns when it has ended or the listener wants
+    no more.
 
     Does not abort the request when it is left early. Raises what ``AsyncLLM.add_request``, its output handler and the
     listener do.
@@ -209,7 +221,7 @@ async def listen(
     processor = llm.output_processor
     processor.expect(receiver)
     try:
-        (await llm.add_request(request_id, prompt, params)).close()
+        (await llm.add_request(request_id, tokens_input(prompt), params)).close()
         await receiver.ended
     finally:
         processor.forget(receiver)

@@ -58,11 +58,18 @@ def launch(config: VllmConfig, count: int) -> tuple[list[Seat], Any]:
     return seats, launched.engine_manager
 
 
+def alone(config: VllmConfig, stat_loggers: Sequence[Any]) -> AsyncLLM:
+    """A core of this process's own, and its client. Raises what vLLM raises for a core that does not come up."""
+    # Without ``disable_log_stats`` vLLM adds a logger of its own, which counts for a log that nobody writes.
+    return AsyncLLM.from_vllm_config(config, stat_loggers=list(stat_loggers), disable_log_stats=True)
+
+
 def join(seat: Seat, stat_loggers: Sequence[Any]) -> AsyncLLM:
     """This process's client of the core."""
     return AsyncLLM.from_vllm_config(
         seat.config,
         stat_loggers=list(stat_loggers),
+        disable_log_stats=True,
         client_addresses=dict(seat.addresses),
         client_count=seat.count,
         client_index=seat.index,

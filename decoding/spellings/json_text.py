@@ -19,6 +19,10 @@ class JsonReader:
     def complete(self) -> bool:
         return self._scanner.complete
 
+    def goes_on(self, text: str) -> bool:
+        """Whether ``text``, more of a begun object, is all of it, so that ``read`` need not look through it."""
+        return self._begun and self._scanner.goes_on(text)
+
     def read(self, text: str, at: int) -> tuple[int, str]:
         if not self._begun:
             if text[at] != "{":

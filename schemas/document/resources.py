@@ -5,7 +5,7 @@ A *resource* is a subschema with an ``$id`` of its own, or the root (JSON Schema
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,6 +20,8 @@ from schemas.errors import SchemaError
 RECURSIVE = ""
 """The name under which ``$recursiveAnchor: true`` is kept among the dynamic anchors: no anchor can be called so."""
 
+_ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment"})
+_JUST_A_TYPE = _ANNOTATIONS | {"type"}
 MAX_TEXT = 8_000_000
 """Bytes of the texts by which subschemas are compared, all together: each has those inside it in it again."""
 
@@ -56,8 +58,8 @@ class Resources:
         self._by_uri: dict[str, Place] = {}
         self._anchors: dict[tuple[str, str], Place] = {}
         self._resolved: dict[tuple[str, str], Place] = {}
-        self._alike: dict[bytes | str, Place] = {}
-        """Before a scan: by their text, or by their pointer where there is none."""
+        self._alike: dict[Hashable, Place] = {}
+        """Before a scan: by what they say, or by their pointer where that is not known."""
         self._room = MAX_TEXT
         self.has_dynamic_anchors = False
         self.root = Place(schema, "", "", Draft.V2020, "")
@@ -125,14 +127,20 @@ class Resources:
                 found = _inside(above, value, pointer)
                 self._register([found])
             return found
-        key = self._text(value) or pointer
+        key = self._said(value) or pointer
         found = self._alike.get(key)
         if found is None:
             found = self._alike[key] = _inside(above, value, pointer)
         return found
 
-    def _text(self, value: Any) -> bytes | None:
-        """The subschema as text, as long as all the texts are not too much."""
+    def _said(self, value: Any) -> Hashable | None:
+        """Equal for subschemas that say the same, if that is quick to see: what annotations they have themselves makes
+        no difference, those further inside do."""
+        if isinstance(value, dict):
+            if value.keys() <= _JUST_A_TYPE and isinstance(value.get("type"), str):
+                return ("type", value["type"])
+            if not _ANNOTATIONS.isdisjoint(value):
+                value = {keyword: inner for keyword, inner in value.items() if keyword not in _ANNOTATIONS}
         if self._room <= 0:
             return None
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from schemas.node import Node, NodeId, node_of
@@ -18,38 +18,93 @@ _VALUES = frozenset({"enum", "const"})
 """JSON values: 1 and true are equal to Python, so they are compared as texts."""
 
 
+MAX_ROUNDS = 12
+"""A subschema that refers to itself may go this deep until it differs from another one."""
+
+
 def shared(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """What the first node leads to, breadth first, with one node, the first, for all that are equal in everything but
-    their path, and none for those that are a single reference.
-
-    Nodes are looked at from the leaves up. Where a reference leads back into what is being looked at, its target is
-    equal only to itself.
-    """
-    alike: list[NodeId] = list(range(len(nodes)))
-    """Per node the one of its equals that was looked at first."""
+    their path, and none for those that are a single reference."""
+    target = _targets(nodes)
+    alike = _alike(nodes, target)
     first: dict[NodeId, NodeId] = {}
-    """Per such a one the first of them all."""
+    for number, each in alike.items():
+        first[each] = min(number, first.get(each, number))
+    return _reached(nodes, [first[alike[each]] if each in alike else each for each in target])
+
+
+def _targets(nodes: Sequence[Node]) -> list[NodeId]:
+    """Per node itself, or where it is a single reference what that leads to; none goes round in a circle."""
+    targets = [-1] * len(nodes)
+    for start in range(len(nodes)):
+        way = [start]
+        while targets[way[-1]] < 0:
+            said = vars(nodes[way[-1]])
+            if len(said) != 2 or "refs" not in said or len(said["refs"]) != 1:
+                targets[way[-1]] = way[-1]
+            else:
+                way.append(said["refs"][0])
+        for each in way:
+            targets[each] = targets[way[-1]]
+    return targets
+
+
+def _alike(nodes: Sequence[Node], target: Sequence[NodeId]) -> dict[NodeId, NodeId]:
+    """Per node that the first one leads to, one that is the same for all of its equals: the largest sets in which all
+    say the same and have children in the same sets.
+
+    Nodes are looked at from the leaves up. Those that lead into a cycle wait until all others are known.
+    """
+    alike: dict[NodeId, NodeId] = {}
+    children: dict[NodeId, list[NodeId]] = {}
+    cyclic: dict[NodeId, None] = {}
     known: dict[tuple[Any, ...], NodeId] = {}
-    seen, done = [False] * len(nodes), [False] * len(nodes)
-    pending: list[NodeId] = [0]
+    pending: list[NodeId] = [target[0]]
     while pending:
         number = pending[-1]
         said = vars(nodes[number])
-        if not seen[number]:
-            seen[number] = True
-            if not said.keys().isdisjoint(_KINDS):
-                pending.extend([child for child in _children(said) if not seen[child]])
+        if number not in children:
+            below = children[number] = [target[child] for child in _children(said)]
+            unseen = [child for child in below if child not in children]
+            if unseen:
+                pending.extend(unseen)
                 continue
         pending.pop()
-        if done[number]:
+        if number in alike or number in cyclic:
             continue
-        done[number] = True
-        if len(said) == 2 and "refs" in said and len(said["refs"]) == 1 and done[said["refs"][0]]:
-            alike[number] = alike[said["refs"][0]]
-            continue
-        found = alike[number] = known.setdefault(_comparable(said, alike.__getitem__), number)
-        first[found] = min(number, first.get(found, number))
-    return _reached(nodes, [first[each] for each in alike])
+        if all(map(alike.__contains__, children[number])):
+            alike[number] = known.setdefault(_comparable(said, lambda child: alike[target[child]]), number)
+        else:
+            cyclic[number] = None
+    groups: dict[tuple[Any, ...], list[NodeId]] = {}
+    for number in cyclic:
+        key = _comparable(vars(nodes[number]), lambda child: alike.get(target[child], -1))
+        groups.setdefault(key, []).append(number)
+    alike.update(_refined(list(groups.values()), children, alike))
+    return alike
+
+
+def _refined(
+    groups: list[list[NodeId]], children: Mapping[NodeId, list[NodeId]], known: Mapping[NodeId, NodeId]
+) -> dict[NodeId, NodeId]:
+    """As :func:`_alike`, for groups of nodes that are equal but for their children: they are split until the children
+    are equal, too (Moore 1956). All stay apart where that takes too long."""
+    alike = {number: group[0] for group in groups for number in group}
+    several = [group for group in groups if len(group) > 1]
+    for _ in range(MAX_ROUNDS):
+        split: list[list[NodeId]] = []
+        for group in several:
+            parts: dict[tuple[NodeId, ...], list[NodeId]] = {}
+            for number in group:
+                below = tuple([known[child] if child in known else alike[child] for child in children[number]])
+                parts.setdefault(below, []).append(number)
+            split.extend(parts.values())
+            for part in parts.values():
+                alike.update(dict.fromkeys(part, part[0]))
+        if len(split) == len(several):
+            return alike
+        several = [group for group in split if len(group) > 1]
+    return {number: number for number in alike}
 
 
 def _children(said: dict[str, Any]) -> list[NodeId]:

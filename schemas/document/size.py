@@ -23,7 +23,7 @@ Trail: TypeAlias = tuple[Any, Any] | None
 
 
 _ANCHORS = frozenset({"$anchor", "$dynamicAnchor", "$recursiveAnchor"})
-_IDENTITY = frozenset({"$schema", "$id", "id"})
+_IDENTITY = frozenset({"$id", "id"})
 _NAMING = _ANCHORS | _IDENTITY
 _JSON = frozenset({str, int, float, bool, NoneType, dict, list})
 
@@ -120,7 +120,10 @@ def _names_a_place(value: dict[str, Any], *, is_root: bool) -> bool:
     """Whether a subschema has a name or a draft that the scan must know. The root's own are known."""
     if not _ANCHORS.isdisjoint(value):
         return True
-    return not is_root and any(isinstance(value.get(word), str) for word in _IDENTITY)
+    if is_root:
+        return False
+    # A draft of its own is for what has a name; without one the word does nothing.
+    return any(isinstance(value[word], str) or "$schema" in value for word in _IDENTITY if word in value)
 
 
 def _scalar(value: Any, trail: Trail) -> int:

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from server.errors import bad_request
 
 T = TypeVar("T")
-#: A list of which the first fault is told: a body of a few megabytes has room for millions.
-Many: TypeAlias = Annotated[list[T], Field(fail_fast=True)]
+#: A body of a few megabytes has room for millions of items and faults: the first fault is told, and there is a limit.
+Many: TypeAlias = Annotated[list[T], Field(fail_fast=True, max_length=32_768)]
 NAME_PATTERN = "^[a-zA-Z0-9_-]+$"
 Name: TypeAlias = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
 
@@ -183,16 +183,18 @@ def _assistant(message: AssistantMessage, i: int) -> dict[str, Any]:
     if message.audio is not None:
         raise bad_request("This server has no audio; earlier answers must be text.", f"messages[{i}].audio")
     calls: list[dict[str, Any]] = []
+    ids: set[str] = set()
     for j, call in enumerate(message.tool_calls or ()):
         if isinstance(call, CustomCall):
             raise bad_request(
                 "Custom tool calls are not supported; declare the tool as type 'function'.",
                 f"messages[{i}].tool_calls[{j}].type",
             )
-        if any(call.id == earlier["id"] for earlier in calls):
+        if call.id in ids:
             raise bad_request(
                 f"The id {call.id!r} is used by two calls of one message.", f"messages[{i}].tool_calls[{j}].id"
             )
+        ids.add(call.id)
         calls.append(_call(call.id, call.function))
     if message.function_call is not None:
         calls.append(_call(_legacy_id(message.function_call.name), message.function_call))

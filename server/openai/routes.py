@@ -13,17 +13,19 @@ from server.serving import Serving
 
 
 def openai_routes(serving: Serving) -> APIRouter:
-    router = APIRouter(prefix="/v1")
+    router = APIRouter()
 
-    @router.post("/chat/completions", response_model=None)
     async def chat(request: Request) -> Response:
         return await chat_completions(serving, request)
 
-    @router.get("/models", response_model=None)
+    # A plain route: FastAPI would look for parameters to fill in, on every request.
+    router.add_route("/v1/chat/completions", chat, methods=["POST"])
+
+    @router.get("/v1/models", response_model=None)
     async def models() -> Response:
         return _json(model_list(serving.engine(), serving.created))
 
-    @router.get("/models/{name:path}", response_model=None)
+    @router.get("/v1/models/{name:path}", response_model=None)
     async def model(name: str) -> Response:
         return _json(model_object(serving.engine(), name, serving.created))
 

@@ -44,6 +44,9 @@ class ChunkWriter:
         """The chunks of one step. Its log probabilities stand in the first of them."""
         head = self._heads[choice]
         logprobs = step.logprobs
+        if len(step.events) == 1 and not logprobs and type(event := step.events[0]) is not Finished:
+            delta = _delta(event)  # so are nearly all
+            return b"" if delta is None else b"%b%b%b" % (head, delta, self._tail)
         out: list[bytes] = []
         for event in step.events:
             delta = _delta(event)
@@ -97,6 +100,8 @@ async def chat_frames(
     is not yielded any more."""
 
     def chunks(steps: Steps) -> bytes:
+        if len(steps) == 1:
+            return writer.step(*steps[0])
         return b"".join([writer.step(choice, step) for choice, step in steps])
 
     def shortcut(steps: Steps) -> bool:

@@ -35,7 +35,7 @@ def test_nodes_that_say_nothing_are_anything() -> None:
 
 
 def test_a_reference_is_the_goal_that_it_refers_to() -> None:
-    table = goals({"properties": {"a": {"$ref": "#"}}})
+    table = goals({"properties": {"a": {"$ref": "#", "uniqueItems": False}}})
     assert table.nodes[1].refs == (0,)
     assert table.atom(1) == table.atom(0)
 

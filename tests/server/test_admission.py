@@ -71,3 +71,19 @@ async def test_places_are_never_lost_or_made(seed: int) -> None:
     assert not waiting.done()
     leaves[0]()
     (await asyncio.wait_for(waiting, 1))()
+
+
+@pytest.mark.anyio
+async def test_at_once_or_not() -> None:
+    metrics = Metrics()
+    admission = Admission(metrics, max_running=1, max_queued=1)
+    leave = admission.enter_at_once()
+    assert leave is not None
+    assert admission.enter_at_once() is None
+    waiting = asyncio.create_task(admission.enter())
+    await asyncio.sleep(0)
+    leave()
+    assert admission.enter_at_once() is None  # the place is the waiting one's
+    (await waiting)()
+    assert admission.enter_at_once() is not None
+    assert metrics.registry.get_sample_value("strictcall_requests_running") == 1

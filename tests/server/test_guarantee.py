@@ -57,6 +57,9 @@ class ResidueCompiler:
         residue = [Residue("/properties/ids", "uniqueItems", "checked after generation")]
         return replace(wider, schema=schema, residue=residue)
 
+    def at_hand(self, sources: Any, undeclared: Any, prepare: Any = as_written, spelling: Spelling = JSON) -> None:
+        return None
+
     async def try_grammar(self, grammar: str) -> None:
         pass
 

@@ -301,6 +301,8 @@ def test_all_faults_are_counted_and_the_first_is_told(stub: Stub) -> None:
         ({"stop": [1] * 300_000}, "stop[0]"),
         ({"logit_bias": {str(n): "x" for n in range(50_000)}}, "logit_bias.0"),
         ({"metadata": {str(n): 1 for n in range(100_000)}}, "metadata.0"),
+        ({"messages": [HI] * 200_000}, "messages"),
+        ({"messages": [HI, asked(*[made(str(n)) for n in range(30_000)])]}, "messages"),
         ({"messages": [{"role": "x" * 1_000_000}]}, "messages[0].role"),
         ({"metadata": {"k" * 1_000_000: 1}}, None),
     ],

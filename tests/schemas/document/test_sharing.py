@@ -74,6 +74,27 @@ def test_a_reference_that_leads_forward_or_back_is_its_target() -> None:
     assert document.nodes[1].items == 1
 
 
+def test_recursive_subschemas_are_compared_as_deep_as_they_differ() -> None:
+    def chain(last: str, name: str) -> dict[str, Any]:
+        """Three that refer to each other in a ring; one of them says something of its own."""
+        ring = {f"{name}{n}": {"items": {"$ref": f"#/$defs/{name}{(n + 1) % 3}"}} for n in range(3)}
+        ring[f"{name}2"] |= {"maxItems": 1, "description": last} if last else {}
+        return ring
+
+    definitions = chain("x", "a") | chain("y", "b") | chain("", "c")
+    found = members({"properties": {name: {"$ref": f"#/$defs/{name}"} for name in definitions}, "$defs": definitions})
+    assert [found[f"a{n}"] for n in range(3)] == [found[f"b{n}"] for n in range(3)]
+    assert len(set(found.values())) == 4
+
+
+def test_a_long_chain_of_references_and_a_long_ring_end_soon() -> None:
+    chain: dict[str, Any] = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(5_000)}
+    assert len(load({"items": {"$ref": "#/$defs/d0"}, "$defs": chain | {"d5000": {"type": "null"}}}).nodes) == 2
+    ring: dict[str, Any] = {f"d{n}": {"items": {"$ref": f"#/$defs/d{(n + 1) % 2000}"}} for n in range(2_000)}
+    ring["d7"] |= {"maxItems": 2}
+    assert len(load({"$ref": "#/$defs/d0", "$defs": ring}).nodes) == 2_000
+
+
 def test_equal_texts_make_no_other_nodes_than_equal_subschemas(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the texts find is a part of what is joined anyway, the paths included."""
     if not SUITE.exists():
