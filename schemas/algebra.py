@@ -12,7 +12,7 @@ from schemas.formula import And, Formula, Has, Member, Or, Unknown, conjunction
 from schemas.goals import ANYTHING, NOTHING, GoalId, Goals
 from schemas.numbers import NumberSet
 from schemas.objects import ObjectState
-from schemas.plain import plain_shapes
+from schemas.plain import plain_arrays, plain_objects
 from schemas.reading import Kind, Reader
 from schemas.scalars import Scalars
 from schemas.shapes import ArrayShape, Conditions, NameClass, ObjectShape
@@ -195,17 +195,23 @@ class Algebra:
     def arrays(self, goal: GoalId) -> tuple[ArrayShape, ...]:
         known = self._arrays.get(goal)
         if known is None:
-            found: dict[ArrayShape, None] = {}
-            for state in self._states(goal, "array"):
-                assert isinstance(state, ArrayState)
-                found.update(dict.fromkeys(state.shapes()))
-            known = self._arrays[goal] = tuple(found)
+            known = plain_arrays(self, self.reader.formula(goal, "array"))
+            if known is None:
+                known = self._solved_arrays(goal)
+            self._arrays[goal] = known
         return known
+
+    def _solved_arrays(self, goal: GoalId) -> tuple[ArrayShape, ...]:
+        found: dict[ArrayShape, None] = {}
+        for state in self._states(goal, "array"):
+            assert isinstance(state, ArrayState)
+            found.update(dict.fromkeys(state.shapes()))
+        return tuple(found)
 
     def objects(self, goal: GoalId) -> tuple[ObjectShape, ...]:
         known = self._objects.get(goal)
         if known is None:
-            known = plain_shapes(self, self.reader.formula(goal, "object"))
+            known = plain_objects(self, self.reader.formula(goal, "object"))
             if known is None:
                 known = bearable(declared_once(self._solved(goal)), self.goals, self.goals.path(goal))
             self._objects[goal] = known

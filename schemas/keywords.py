@@ -182,14 +182,18 @@ def own_object(reader: Reader, node: Node, below: Mode) -> Formula:
 def _names(text: str, path: str) -> Bounds[StringSet]:
     """The names that a pattern matches, one by one where they are few."""
     known = pattern(text, path, "patternProperties")
-    if not known.residue and known.upper.is_finite_by_form():
-        try:
-            words = known.upper.enumerate(MAX_NAMES)
-        except TooComplex:
-            words = None
-        if words is not None:
-            return exactly(StringSet.literals(words))
-    return known
+    return known if known.residue else exactly(_listed(known.upper))
+
+
+@lru_cache(maxsize=1024)
+def _listed(names: StringSet) -> StringSet:
+    if not names.is_finite_by_form():
+        return names
+    try:
+        words = names.enumerate(MAX_NAMES)
+    except TooComplex:
+        return names
+    return names if words is None else StringSet.literals(words)
 
 
 def _values(goals: Goals, node: Node, kind: Kind) -> Iterator[Formula]:

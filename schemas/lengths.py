@@ -163,6 +163,8 @@ class Lengths:
     # objects
 
     def object(self, shape: ObjectShape) -> int | None:
+        if not (shape.least or shape.witnesses or shape.conditions):
+            return self._required_length(shape)
         conditional = {key for table in shape.conditions for key in table.keys}
         members: list[int] = []
         optional: list[int] = []
@@ -199,6 +201,17 @@ class Lengths:
             else:
                 return None
         return 1 + len(members) + sum(members) if members else 2
+
+    def _required_length(self, shape: ObjectShape) -> int | None:
+        """Of an object with the required members alone."""
+        total = 1
+        for slot in shape.slots:
+            if slot.required:
+                length = self._member_length(slot.key, slot.goal)
+                if length is None:
+                    return None
+                total += length + 1
+        return max(total, 2)
 
     def _member_length(self, key: str, goal: GoalId) -> int | None:
         """Of the shortest member with this name; None where it has no value or its name cannot be written."""

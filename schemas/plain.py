@@ -1,19 +1,39 @@
-"""Objects of which a formula says what single members are and no more: most of them. Their shape is read off it."""
+"""Objects of which a formula says what single members are and no more, and arrays of which it says what all items are
+and how many: most of them. Their shape is read off it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from schemas.formula import And, Every, Formula, Has, Member
+from schemas.formula import And, Count, Every, Formula, From, Has, Member
 from schemas.goals import ANYTHING, GoalId
-from schemas.shapes import ObjectShape, Others, Slot
+from schemas.shapes import ArrayShape, ObjectShape, Others, Slot
 from schemas.stringset import StringSet
 
 if TYPE_CHECKING:
     from schemas.algebra import Algebra
 
 
-def plain_shapes(algebra: Algebra, formula: Formula) -> tuple[ObjectShape, ...] | None:
+def plain_arrays(algebra: Algebra, formula: Formula) -> tuple[ArrayShape, ...] | None:
+    """The shapes that :class:`schemas.arrays.ArrayState` would come to, None where they take a closer look."""
+    if formula is False:
+        return ()
+    items: GoalId = ANYTHING
+    least, most = 0, None
+    for part in _parts(formula):
+        if isinstance(part, From) and part.index == 0:
+            items = algebra.goals.conjunction((items, part.goal))
+        elif isinstance(part, Count):
+            least = max(least, part.least)
+            most = part.most if most is None else most if part.most is None else min(most, part.most)
+        else:
+            return None
+    if algebra.is_empty(items) or (most is not None and most < max(least, 1)):
+        return None
+    return (ArrayShape((), items, least, most),)
+
+
+def plain_objects(algebra: Algebra, formula: Formula) -> tuple[ObjectShape, ...] | None:
     """The shapes that :class:`schemas.objects.ObjectState` would come to: one, or none where no object is left.
 
     None for a formula that speaks of more than named members and "all members but these".
@@ -24,7 +44,7 @@ def plain_shapes(algebra: Algebra, formula: Formula) -> tuple[ObjectShape, ...] 
     members: dict[str, GoalId] = {}
     required: dict[str, None] = {}
     rest: list[Every] = []
-    parts = formula.parts if isinstance(formula, And) else () if formula is True else (formula,)
+    parts = _parts(formula)
     goals.spend(len(parts))
     for part in parts:
         if isinstance(part, Member):
@@ -54,3 +74,7 @@ def plain_shapes(algebra: Algebra, formula: Formula) -> tuple[ObjectShape, ...] 
     goal = goals.conjunction(every.goal for every in rest) if rest else ANYTHING
     free = () if algebra.is_empty(goal) else (Others(~StringSet.literals(names) if names else StringSet.ALL, goal),)
     return (ObjectShape(tuple(slots), free),)
+
+
+def _parts(formula: Formula) -> tuple[Formula, ...]:
+    return formula.parts if isinstance(formula, And) else () if formula is True else (formula,)

@@ -178,6 +178,7 @@ class Planner:
         tokenizer = self._engine.tokenizer
         try:
             text = render_text(tokenizer, self._fmt, ask.messages, tools, choice, ask.template_kwargs)
+            self._check_length(len(text), "messages and tools" if ask.tools else "messages")
             return tuple(tokenise(tokenizer, text)), text[-200:]
         except (ValueError, RecursionError) as error:
             raise bad_request(f"This conversation cannot be rendered: {str(error)[:500]}", "messages") from error
@@ -208,12 +209,15 @@ class Planner:
         return left if ask.max_tokens is None else ask.max_tokens
 
     def _check_size(self, ask: Ask) -> None:
-        """Refuse what cannot fit by its characters alone, before anything is spent on tokenising it."""
-        characters = sum(len(message["content"]) for message in ask.messages)
+        """Refuse what cannot fit by its characters alone, before anything is spent on it."""
+        self._check_length(sum(len(message["content"]) for message in ask.messages), "messages")
+
+    def _check_length(self, characters: int, what: str) -> None:
+        """The same of any text, before it is tokenised."""
         least = characters // self._longest_token
         if least > self._engine.max_model_len:
             raise _too_long(
-                f"This model's maximum context length is {self._engine.max_model_len} tokens. However, your messages "
+                f"This model's maximum context length is {self._engine.max_model_len} tokens. However, your {what} "
                 f"have {characters} characters, which is {least} tokens at the very least. Please shorten them.",
                 "messages",
             )

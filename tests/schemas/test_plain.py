@@ -6,12 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.algebra import Algebra
+from schemas.arrays import ArrayState
 from schemas.document import load
-from schemas.formula import Every, Formula, Has, Member, Region, conjunction
+from schemas.formula import At, Count, Every, Formula, From, Has, Member, Region, conjunction
 from schemas.goals import ANYTHING, NOTHING, Goals
 from schemas.limits import Limits
 from schemas.objects import ObjectState
-from schemas.plain import plain_shapes
+from schemas.plain import plain_arrays, plain_objects
 from schemas.shapes import ObjectShape
 from schemas.solving import cases
 from schemas.stringset import StringSet
@@ -24,6 +25,10 @@ LITERALS = st.one_of(
     st.builds(Has, KEYS),
     st.builds(Member, KEYS, GOALS),
     st.builds(lambda names, goal: Every(Region(names=names), goal), st.frozensets(KEYS), GOALS),
+)
+ARRAY_LITERALS = st.one_of(
+    st.builds(From, st.just(0), GOALS),
+    st.builds(Count, st.integers(0, 3), st.none() | st.integers(0, 3)),
 )
 
 
@@ -42,11 +47,27 @@ def _solved(algebra: Algebra, formula: Formula) -> list[ObjectShape]:
 def test_read_off_as_solved(literals: list[Formula]) -> None:
     algebra = _algebra()
     formula = conjunction(literals)
-    assert plain_shapes(algebra, formula) == tuple(_solved(algebra, formula))
+    assert plain_objects(algebra, formula) == tuple(_solved(algebra, formula))
 
 
 def test_what_is_not_plain_is_left_to_solving() -> None:
     algebra = _algebra()
     pattern = Every(Region(within=StringSet.literals(["a"])), 2)
-    assert plain_shapes(algebra, pattern) is None
-    assert plain_shapes(algebra, conjunction((Has("a"), pattern))) is None
+    assert plain_objects(algebra, pattern) is None
+    assert plain_objects(algebra, conjunction((Has("a"), pattern))) is None
+
+
+@given(st.lists(ARRAY_LITERALS, max_size=5))
+def test_arrays_read_off_as_solved(literals: list[Formula]) -> None:
+    algebra = _algebra()
+    formula = conjunction(literals)
+    solved = [shape for s in cases(formula, ArrayState(algebra), algebra.goals, 10) for shape in s.shapes()]
+    assert plain_arrays(algebra, formula) in (None, tuple(solved))
+
+
+def test_arrays_with_a_place_of_their_own_are_left_to_solving() -> None:
+    algebra = _algebra()
+    assert plain_arrays(algebra, From(0, 2)) is not None
+    assert plain_arrays(algebra, conjunction((From(0, 2), Count(1, 3)))) is not None
+    assert plain_arrays(algebra, From(1, 2)) is None
+    assert plain_arrays(algebra, conjunction((From(0, 2), At(0, 3)))) is None

@@ -198,6 +198,9 @@ ROWS: dict[str, tuple[dict[str, Any], str | None, str | None, str]] = {
     "prompt far over the context": (
         {"messages": [{"role": "user", "content": "x" * 10**6}]},
         "messages", "context_length_exceeded", "at the very least"),
+    "tools far over": (
+        {"tools": [function(description="x" * 10**6)]},
+        "messages", "context_length_exceeded", "messages and tools have"),
     "top_logprobs alone": ({"top_logprobs": 2}, "top_logprobs", None, "logprobs"),
     "top_logprobs too many": (
         {"logprobs": True, "top_logprobs": 21}, "top_logprobs", "integer_above_max_value", "20"),
