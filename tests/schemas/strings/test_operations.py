@@ -87,6 +87,9 @@ def test_a_string_with_a_lone_surrogate_is_in_no_language() -> None:
     assert Language.literals(["\ud800"]) == Language.NONE
 
 
+WORDS = ("", "a", "x", "abb", "abbc", "bbbc", "ab", "cdd", "abdd", "xa", "ba", "a bb", "abcdefghij")
+
+
 def test_languages_are_keys() -> None:
     one, same = Language.pattern("^[ab]$"), Language.pattern("^(?:a|b)$")
     assert one == same
@@ -95,6 +98,15 @@ def test_languages_are_keys() -> None:
     assert pickle.loads(pickle.dumps(one)) == one
     assert ~~one == one
     assert one.key != (~one).key
+
+
+def test_every_kind_of_expression_can_be_pickled() -> None:
+    for pattern in ("", "^$", "^a?b{2,3}c$", "^(?:ab|c)d*$", "^(?!x)[a-z]*$", "^(?=.*a)(?!.*bb)"):
+        language = Language.pattern(pattern) & Language.length(0, 9)
+        again = pickle.loads(pickle.dumps(language))
+        assert again == language
+        assert [again.contains(word) for word in WORDS] == [language.contains(word) for word in WORDS]
+        assert again.is_empty() or again.terminal() == language.terminal()
 
 
 @pytest.mark.parametrize(
