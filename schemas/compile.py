@@ -13,7 +13,7 @@ from schemas.cache import Cache, text_key
 from schemas.compiled import CompiledSchema, Residue, Undeclared
 from schemas.document import load, validator_for
 from schemas.engine import engine_error
-from schemas.errors import SchemaError
+from schemas.errors import SchemaError, TooComplex
 from schemas.goals import GoalId, Goals, Mode
 from schemas.lengths import Lengths
 from schemas.limits import Limits
@@ -57,6 +57,8 @@ def compile_schema(
             compiled = _compile(schema, undeclared, limits, spelling)
     except RecursionError as error:
         raise SchemaError("", "", "over the limit of nesting: subschemas refer to each other too deeply") from error
+    except TooComplex as error:  # not even a superset can be written
+        raise SchemaError("", "", f"too complex: {error.reason}") from error
     if text is not None:
         _CACHE.put(key, compiled)
     return compiled

@@ -240,3 +240,9 @@ def test_what_allows_nothing_is_refused_as_such(name: str) -> None:
 def test_what_is_too_much_names_the_limit_or_fits(name: str) -> None:
     verdict = outcome(BUILDERS[name])
     assert verdict in ("exact", "checked") or "limit" in verdict
+
+
+def test_numbers_that_not_even_a_superset_spells_are_refused() -> None:
+    bounds = {"type": "integer", "minimum": 10**300, "maximum": 10**300 + 5}
+    with pytest.raises(SchemaError, match="too complex"):
+        compile_schema({"type": "object", "properties": {"a": bounds}, "required": ["a"]})
