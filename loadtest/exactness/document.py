@@ -51,9 +51,9 @@ _METHOD = """\
   or shares its core, which costs up to half of CPU time again). *Cold* is the first call with a schema that the process
   has never seen, *cached* the second with an equal document. Two such processes, one after the other, time how long
   every schema takes to compile, and the smaller times count. Masks are over SmolLM2's vocabulary, along up to three
-  valid instances a schema, with a copy of one matcher each; also twice, from new matchers, and the smaller times count.
-  Ours has the limits and vocabulary slices that the engine sets, llguidance's column its own slices. llguidance has no
-  cache.
+  valid instances a schema, with a copy of one matcher each; also twice, from new matchers, and the smaller times count,
+  less what reading the clock takes. Ours has the limits and vocabulary slices that the engine sets, llguidance's column
+  its own slices. llguidance has no cache.
 - A suite case of a schema that is refused as unsatisfiable counts as a verdict (no value is valid), not as refused.
   `annotation`: cases which say that a format is no assertion by default; ours asserts those that it knows exactly."""
 
