@@ -74,10 +74,11 @@ async def _burst(server: Server, bodies: Sequence[dict[str, Any]], clients: int)
         async with asyncio.TaskGroup() as group:
             for _ in range(min(clients, len(bodies))):
                 group.create_task(work())
-    except* RuntimeError as faults:
-        raise faults.exceptions[0] from None
-    except* (OSError, EOFError) as faults:
-        raise RuntimeError(f"{server.name}: the connection broke: {faults.exceptions[0]!r}") from None
+    except ExceptionGroup as faults:  # what ``except*`` raises is a group again before Python 3.11.4
+        fault = faults.exceptions[0]
+        if isinstance(fault, OSError | EOFError):
+            raise RuntimeError(f"{server.name}: the connection broke: {fault!r}") from None
+        raise fault from None
     seconds = time.perf_counter() - started
     return Burst(seconds, server.api_seconds() - api, server.forward_passes() - passes, answers)
 

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from decoding.formats import get, names
-from server import process
+from server import loading
 from server.formats_command import formats_command
 from server.logs import LOGGER
 from tests.decoding import templates
@@ -64,7 +64,7 @@ def test_the_start_up_log_says_why(
 ) -> None:
     monkeypatch.setattr(LOGGER, "propagate", True)
     with caplog.at_level("INFO", logger=LOGGER.name):
-        process._log_format(name, templates.tokenizer(template))
+        loading._log_format(name, templates.tokenizer(template))
     assert [record.levelname for record in caplog.records] == [level]
     assert caplog.records[0].getMessage().startswith(line)
 
