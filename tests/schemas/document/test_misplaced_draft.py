@@ -1,4 +1,4 @@
-"""``$schema`` in a subschema without ``$id``, which all drafts forbid: what some readers heed, the grammar holds, too."""
+"""``$schema`` in a subschema without ``$id``, which all drafts forbid: what some readers heed, the grammar holds."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def test_the_grammar_takes_nothing_that_the_check_refuses(
 def test_a_reference_goes_to_the_draft_that_is_named_there(place: str) -> None:
     inner = {"$schema": DRAFT4, "type": "integer", "properties": {"b": {"type": "integer"}}}
     grammar = Grammar({"$ref": place, "definitions": {"x": inner}})
-    assert grammar.takes("1") and not grammar.takes("1.0")
+    assert [grammar.takes(text) for text in ("1", "1.0")] == [True, False]
 
 
 def test_an_older_draft_inside_a_newer_one_takes_nothing_away() -> None:
     grammar = Grammar({"items": {"$schema": DRAFT7, "dependentRequired": {"x": ["y"]}}})
-    assert grammar.takes('[{"x":1,"y":2}]') and not grammar.takes('[{"x":1}]')
+    assert [grammar.takes(text) for text in ('[{"x":1,"y":2}]', '[{"x":1}]')] == [True, False]
 
 
 def test_a_draft_that_is_no_string_is_refused_where_it_stands() -> None:
