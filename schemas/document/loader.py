@@ -190,7 +190,7 @@ class _Builder:
         value = place.value
         if "type" in value:
             fields["types"] = values.types(place)
-        if place.draft is Draft.V4:
+        if place.plain_integers:
             fields["plain_integers"] = True
         if "enum" in value:
             fields["enum"] = values.enum(place, self._limits)
