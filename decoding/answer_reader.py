@@ -26,8 +26,8 @@ class AnswerReader(CallReader):
     """
 
     def feed(self, text: str, token_ids: Sequence[int] = ()) -> list[Event]:
-        """The events that ``text``, the next piece of the answer, makes certain. ``token_ids``, the tokens of this piece,
-        are not looked at: the markers of all formats stand in the text, special tokens too."""
+        """The events that ``text``, the next piece of the answer, makes certain. ``token_ids`` are the tokens of this
+        piece; no format needs them, for special tokens stand in the text, too."""
         if not self._buffer and (events := self._at_once(text)) is not None:
             return events
         self._buffer += text
