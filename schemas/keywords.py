@@ -245,7 +245,7 @@ def own_array(reader: Reader, node: Node, below: Mode) -> Formula:
 # what is evaluated
 
 
-def own_evaluated(reader: Reader, node: Node, kind: Kind, below: Mode) -> Evaluated:
+def own_evaluated(reader: Reader, node: Node, kind: Kind) -> Evaluated:
     if kind == "array":
         matched = frozenset((reader.goals.atom(node.contains),)) if node.contains is not None else frozenset()
         return Evaluated(

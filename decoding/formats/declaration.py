@@ -17,7 +17,6 @@ from decoding.formats.parts import (
     Name,
     Part,
     chars_behind_name,
-    text_behind_arguments,
     text_behind_name,
     written,
 )
@@ -233,11 +232,6 @@ class Format:
             return spelling
         texts = _spelled_texts(spelling)
         return replace(spelling, special=tuple(pair for pair in self.special if any(pair[0] in text for text in texts)))
-
-    @property
-    def behind_arguments(self) -> str:
-        """The text behind the arguments of the calls that are rendered."""
-        return text_behind_arguments(self.call)
 
     def holds_name(self, name: str) -> bool:
         """Whether calls can be of a tool with this name: no text around names is part of it."""

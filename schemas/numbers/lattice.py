@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from math import lcm
 from typing import TypeAlias
 
 from schemas.errors import TooComplex
@@ -17,12 +17,6 @@ def fraction_lcm(a: Fraction, b: Fraction) -> Fraction:
     """The smallest positive number that is an integer multiple of both."""
     scale = lcm(a.denominator, b.denominator)
     return Fraction(lcm((a * scale).numerator, (b * scale).numerator), scale)
-
-
-def fraction_gcd(a: Fraction, b: Fraction) -> Fraction:
-    """The largest number of which both are integer multiples."""
-    scale = lcm(a.denominator, b.denominator)
-    return Fraction(gcd((a * scale).numerator, (b * scale).numerator), scale)
 
 
 def divides(step: Fraction, value: Fraction) -> bool:

@@ -132,10 +132,6 @@ class NumberSet:
         """One regular expression in Rust syntax, when that is enough; else raises ``TooComplex``."""
         return terminals.regex(self.regions, plain=False)
 
-    def plain_regex(self) -> str:
-        """As :meth:`regex`, for the integers of the set spelled without fraction and exponent."""
-        return terminals.regex(self.regions, plain=True)
-
 
 _LINE = (Region(BOTTOM, TOP, FULL),)
 
