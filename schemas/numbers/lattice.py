@@ -20,6 +20,7 @@ def fraction_lcm(a: Fraction, b: Fraction) -> Fraction:
 
 
 def divides(step: Fraction, value: Fraction) -> bool:
+    """Whether ``value`` is an integer multiple of ``step``."""
     return (value / step).denominator == 1
 
 
@@ -61,7 +62,9 @@ def meet(a: Lattice, b: Lattice) -> Lattice | None:
 
 
 def simplify(terms: set[Lattice]) -> Union:
-    """The same union without terms inside others and with ``A without n`` and ``A's multiples of n`` joined."""
+    """The same union without terms inside others and with ``A without n`` and ``A's multiples of n`` joined.
+
+    Raises TooComplex over ``MAX_TERMS`` of them."""
     changed = True
     while changed:
         changed = False
@@ -95,6 +98,7 @@ def ordered(terms: Union) -> list[Lattice]:
 
 
 def intersect(a: Union, b: Union) -> Union:
+    """What is in both. Raises TooComplex, as ``simplify`` does."""
     if a == FULL:
         return b
     if b == FULL:
@@ -103,10 +107,12 @@ def intersect(a: Union, b: Union) -> Union:
 
 
 def unite(a: Union, b: Union) -> Union:
+    """What is in either. Raises TooComplex."""
     return simplify(set(a | b))
 
 
 def complement(terms: Union) -> Union:
+    """All other numbers. Raises TooComplex."""
     result = FULL
     for term in ordered(terms):
         outside = {Lattice(n) if term.step is None else Lattice(fraction_lcm(n, term.step)) for n in term.without}

@@ -40,7 +40,7 @@ class NumberSet:
 
     @staticmethod
     def multiples(step: Number) -> NumberSet:
-        """Every integer multiple of ``step``, which is positive."""
+        """Every integer multiple of ``step``. Raises ValueError unless it is positive."""
         if step <= 0:
             raise ValueError("a multiple's step must be positive")
         return NumberSet(normal([Region(BOTTOM, TOP, frozenset({Lattice(exact(step))}))]))
