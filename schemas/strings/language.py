@@ -14,7 +14,7 @@ from schemas.strings.ecma import parse
 from schemas.strings.formats import named, named_perhaps
 from schemas.strings.intersections import intersection
 from schemas.strings.membership import matches
-from schemas.strings.nodes import Regex
+from schemas.strings.nodes import Nothing, Regex
 from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, is_length, length, letter, union
 from schemas.strings.relaxation import affordable
 from schemas.strings.shortcut import shortcuts
@@ -86,6 +86,10 @@ class Language:
     def contains(self, text: str) -> bool:
         """Whether ``text`` is a member."""
         return matches(self.regex, text)
+
+    def is_nothing(self) -> bool:
+        """Whether the form alone shows that no string is a member in every reading."""
+        return isinstance(self.regex, Nothing)
 
     def is_empty(self) -> bool:
         """Whether there is no member. Raises TooComplex."""
