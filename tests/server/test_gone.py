@@ -40,11 +40,17 @@ def test_the_work_is_cancelled(told: bool) -> None:
         client = Client(told=told)
         asyncio.get_running_loop().call_later(0.01, client.leave)
         ended = False
-        with pytest.raises(ClientGone), unless_gone(client.scope, client.receive):
-            try:
-                await asyncio.sleep(60)
-            finally:
-                ended = True
+
+        async def work() -> None:
+            nonlocal ended
+            with unless_gone(client.scope, client.receive):
+                try:
+                    await asyncio.sleep(60)
+                finally:
+                    ended = True
+
+        with pytest.raises(ClientGone):
+            await work()
         assert ended
         task = asyncio.current_task()
         assert task is not None
@@ -105,11 +111,16 @@ def test_another_s_cancelling_goes_before(told: bool, both: bool) -> None:
 def test_the_work_s_own_fault() -> None:
     async def main() -> None:
         client = Client(told=True)
-        with pytest.raises(ValueError), unless_gone(client.scope, client.receive):
-            try:
-                client.leave()
-                await asyncio.sleep(60)
-            finally:
-                raise ValueError
+
+        async def work() -> None:
+            with unless_gone(client.scope, client.receive):
+                try:
+                    client.leave()
+                    await asyncio.sleep(60)
+                finally:
+                    raise ValueError("its own")
+
+        with pytest.raises(ValueError, match="its own"):
+            await work()
 
     asyncio.run(main())
