@@ -29,7 +29,7 @@ def alternatives(reader: Reader, node_id: NodeId, mode: Mode, kind: Kind) -> lis
     """
     node = reader.goals.nodes[node_id]
     own = reader.own(node, mode, kind)
-    total: list[Alternative] = [(own, keywords.own_evaluated(reader, node, kind, _below(mode)))]
+    total: list[Alternative] = [(own, keywords.own_evaluated(reader, node, kind))]
     for factor in _factors(reader, node, mode, kind):
         if factor is None:
             return None
@@ -205,7 +205,7 @@ def _all_declared(reader: Reader, node_id: NodeId) -> Evaluated:
             continue
         done.add(current)
         node = reader.goals.nodes[current]
-        total = total | keywords.own_evaluated(reader, node, "object", Mode.OPEN)
+        total = total | keywords.own_evaluated(reader, node, "object")
         todo.extend((*node.refs, *node.all_of, *node.any_of, *node.one_of))
         todo.extend(child for child in (node.if_, node.then_, node.else_) if child is not None)
         todo.extend(child for _, child in (*node.dependencies, *node.dependent_schemas))
