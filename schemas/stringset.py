@@ -166,7 +166,7 @@ class StringSet:
         if self.others is None or self.others == Language.ALL:
             return self, None
         language, reason = self.language().affordable()
-        return (self.unrestricted() if language == Language.ALL else StringSet.of(language)), reason
+        return StringSet.of(language), reason
 
     def shortcuts(self) -> list[str]:
         """Terminals of parts of the set that make masks cheap beside the whole (`schemas.strings.shortcut`)."""

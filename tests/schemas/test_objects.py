@@ -151,13 +151,3 @@ def test_names_shared_by_declared_and_free_members_of_a_union() -> None:
         ]
     }
     assert Grammar(schema).takes('{"c":2,"b":1}')
-
-
-def test_declared_names_do_not_come_twice_where_the_patterns_of_others_are_too_much_for_the_lexer() -> None:
-    patterns = {r"^(?=.*[A-Z])(?=.*\d).+$": {"type": "integer"}, r"\p{L}": {"minimum": 2}}
-    closed = {"properties": {"null": {"type": "boolean"}}, "additionalProperties": {"type": "string"}}
-    grammar = Grammar({"type": "object", "patternProperties": patterns, **closed})
-    assert [residue.keyword for residue in grammar.compiled.residue] == ["pattern"]
-    assert grammar.takes('{"null":true,"nul":"a"}')
-    assert not grammar.takes('{"null":"a"}')
-    assert not grammar.takes('{"null":true,"null":"a"}')
