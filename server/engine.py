@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import math
 import re
 import signal
@@ -27,6 +28,7 @@ from decoding.engine.grammar_backend import is_panic
 from decoding.engine.latencies import StepPrometheusLogger
 from decoding.engine.outputs import listen, use_deltas
 from decoding.engine.shared_core import Seat, alone, give_up, join, launch, own
+from decoding.engine.submitting import keep_end_of_sequence
 from server.engine_client import Deliver, EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
 from server.threads import in_thread
 
@@ -34,6 +36,9 @@ from server.threads import in_thread
 LOWEST_LOGPROB = -9999.0
 #: A grammar that every answer fits, to make the grammar engine build its tables before the first client waits for them.
 _WARM_UP_GRAMMAR = "start: /(?s:.*)/"
+
+#: Objects that may be made, more than were freed, before the garbage collector looks for cycles among them.
+_YOUNG_OBJECTS = 10_000
 
 
 class EngineStartError(RuntimeError):
@@ -124,6 +129,7 @@ class VllmEngine:
         def loaded() -> AsyncLLM:
             llm = load(counters)
             use_deltas(llm)
+            keep_end_of_sequence(llm)
             # vLLM asks the environment for every token otherwise.
             enable_envs_cache()
             return llm
@@ -134,6 +140,8 @@ class VllmEngine:
             await engine._warm_up()
             # What is loaded by now stays: a full collection would look through all of it while every stream waits.
             freeze_gc_heap()
+            # What a request is made of is freed by itself in a moment; until then there is no use in looking through it.
+            gc.set_threshold(_YOUNG_OBJECTS)
         except EngineArgumentError:
             raise
         except Exception as error:

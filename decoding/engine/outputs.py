@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 import zmq.asyncio
 from vllm import SamplingParams
-from vllm.inputs.engine import tokens_input
 from vllm.outputs import RequestOutput
 from vllm.sampling_params import RequestOutputKind
 from vllm.v1.engine import EngineCoreRequest, FinishReason
@@ -30,6 +29,7 @@ from vllm.v1.metrics.stats import IterationStats, RequestStateStats
 
 from decoding.engine.output_socket import OutputSocket
 from decoding.engine.pieces import Pieces, TokenReader
+from decoding.engine.submitting import submit
 
 
 class Listener(Protocol):
@@ -104,20 +104,11 @@ class Receiver(RequestOutputCollector):  # type: ignore[misc]
 
 
 class DeltaOutputProcessor(OutputProcessor):  # type: ignore[misc]
-    """Hands the tokens of requests that were announced with ``expect`` to their listeners; the rest is vLLM's."""
+    """Hands the tokens of requests that have a ``Receiver`` to their listeners; the rest is vLLM's."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._expected: dict[str, Receiver] = {}
         self._pieces: Pieces | None = None
-
-    def expect(self, receiver: Receiver) -> None:
-        """``receiver`` will take the place of the collector that vLLM makes for the request of this id."""
-        self._expected[receiver.request_id] = receiver
-
-    def forget(self, receiver: Receiver) -> None:
-        """The request was not added after all. Nothing happens where it was."""
-        self._expected.pop(receiver.request_id, None)
 
     def add_request(
         self,
@@ -127,13 +118,12 @@ class DeltaOutputProcessor(OutputProcessor):  # type: ignore[misc]
         request_index: int = 0,
         queue: RequestOutputCollector | None = None,
     ) -> None:
-        receiver = self._expected.pop(request.external_req_id, None)
-        super().add_request(request, prompt, parent_req, request_index, receiver or queue)
-        if receiver is not None and is_plain(state := self.request_states[request.request_id]):
+        super().add_request(request, prompt, parent_req, request_index, queue)
+        if type(queue) is Receiver and is_plain(state := self.request_states[request.request_id]):
             detokenizer = state.detokenizer
             if self._pieces is None:
                 self._pieces = Pieces(detokenizer.tokenizer)
-            receiver.decode = TokenReader(self._pieces, detokenizer, request.prompt_token_ids or ()).read
+            queue.decode = TokenReader(self._pieces, detokenizer, request.prompt_token_ids or ()).read
 
     def process_outputs(
         self,
@@ -214,15 +204,11 @@ async def listen(llm: AsyncLLM, prompt: list[int], params: SamplingParams, reque
     """Run the request with these prompt tokens and tell ``listener``; returns when it has ended or the listener wants
     no more.
 
-    Does not abort the request when it is left early. Raises what ``AsyncLLM.add_request``, its output handler and the
-    listener do.
+    Does not abort the request when it is left early. Raises what ``submit``, vLLM's output handler and the listener do.
     """
     receiver = Receiver(request_id, listener)
-    processor = llm.output_processor
-    processor.expect(receiver)
     try:
-        (await llm.add_request(request_id, tokens_input(prompt), params)).close()
+        await submit(llm, prompt, params, request_id, receiver)
         await receiver.ended
     finally:
-        processor.forget(receiver)
         receiver.ended.cancel()

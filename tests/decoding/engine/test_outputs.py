@@ -72,8 +72,7 @@ class Heard:
 
 def added(processor: DeltaOutputProcessor, name: str, heard: Heard, **fields: Any) -> Receiver:
     receiver = Receiver(name, heard)
-    processor.expect(receiver)
-    processor.add_request(request(name, **fields), None, queue=RequestOutputCollector(RequestOutputKind.DELTA, name))
+    processor.add_request(request(name, **fields), None, queue=receiver)
     return receiver
 
 
