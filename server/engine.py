@@ -140,7 +140,7 @@ class VllmEngine:
             await engine._warm_up()
             # What is loaded by now stays: a full collection would look through all of it while every stream waits.
             freeze_gc_heap()
-            # What a request is made of is freed by itself in a moment; until then there is no use in looking through it.
+            # What a request is made of is freed by itself in a moment; looking through it until then is of no use.
             gc.set_threshold(_YOUNG_OBJECTS)
         except EngineArgumentError:
             raise
