@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+import msgspec
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +21,12 @@ class TokenLogprob:
     """The token's bytes, where they are not those of ``token``: a part of a character."""
 
 
-@dataclass(slots=True)  # not frozen: one is made for every token, and would take three times as long to make
-class EngineDelta:
+class EngineDelta(msgspec.Struct):
     """What arrived for one choice since the last delta. ``text`` holds whole characters only."""
 
     text: str
     token_ids: Sequence[int]
-    logprobs: Sequence[TokenLogprob] = field(default_factory=tuple)
+    logprobs: Sequence[TokenLogprob] = ()
     finish_reason: Literal["stop", "length"] | None = None
     prompt_tokens: int = 0
     cached_tokens: int = 0

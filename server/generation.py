@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from decoding.deltas import EngineDelta, TokenLogprob
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
 from decoding.reader import Reader
@@ -25,8 +27,7 @@ _PIECES = (ArgumentsDelta, Text)
 _NO_LOGPROBS: Sequence[TokenLogprob] = ()
 
 
-@dataclass(slots=True)  # not frozen: one is made for every token
-class Step:
+class Step(msgspec.Struct):
     """Events that came together, with the log probabilities of the tokens since the step before.
 
     ``restart``: the choice begins anew, and what it gave before does not count. Only where everything is held.
