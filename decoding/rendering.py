@@ -58,7 +58,7 @@ def render_text(
     tool_choice: ToolChoice | None = None,
     template_kwargs: Mapping[str, Any] | None = None,
 ) -> str:
-    """The prompt of ``render_prompt`` as text."""
+    """The prompt of ``render_prompt`` as text. Raises ValueError and RenderError as it does."""
     choice = tool_choice or ToolChoice("auto" if tools else "none")
     shown = [] if choice.mode == "none" else list(tools)
     able = abilities(tokenizer, fmt)

@@ -11,6 +11,7 @@ from typing import Any
 from decoding.cache import Lru
 from decoding.formats import Format
 from decoding.messages import Call, Turn, one_call_a_turn, with_calls_as_text, with_ids_of
+from decoding.template_text import template_text
 
 Messages = Sequence[Mapping[str, Any]]
 
@@ -41,15 +42,7 @@ def apply(
     generation_prompt: bool = True,
 ) -> str:
     """The template's text for these messages. Whatever the template raises comes through."""
-    text = tokenizer.apply_chat_template(
-        list(messages),
-        tools=list(tools) if tools else None,
-        add_generation_prompt=generation_prompt,
-        tokenize=False,
-        **template_kwargs,
-    )
-    assert isinstance(text, str)
-    return text
+    return template_text(tokenizer, messages, tools, template_kwargs, generation_prompt=generation_prompt)
 
 
 def as_messages(turns: Sequence[Turn], *, arguments_as_text: bool = False) -> list[dict[str, Any]]:

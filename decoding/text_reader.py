@@ -1,6 +1,6 @@
 """The part of reading an answer that is about text: visible text up to a marker, and reasoning.
 
-``AnswerReader`` (``decoding/answer_reader.py``) goes on from here with calls.
+``CallReader`` (``decoding/call_reader.py``) goes on from here with calls.
 """
 
 from __future__ import annotations

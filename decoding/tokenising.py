@@ -98,12 +98,13 @@ def _is_plain(tokenizer: Any) -> bool:
 @cache
 def _encodes_as_usual(kind: type) -> bool:
     usual = PreTrainedTokenizerFast
-    return issubclass(kind, usual) and all(_maker(kind, name) is _maker(usual, name) for name in _ENCODING)
+    return issubclass(kind, usual) and all(maker(kind, name) is maker(usual, name) for name in _ENCODING)
 
 
-def _maker(kind: type, name: str) -> type:
-    """The class that a method is of. vLLM's own classes around it do nothing else."""
-    return next(each for each in kind.__mro__ if name in vars(each) and each.__module__ != "vllm.tokenizers.hf")
+def maker(kind: type, name: str) -> type | None:
+    """The class that a tokenizer's method is of. vLLM's own classes around it do nothing else."""
+    makers = (each for each in kind.__mro__ if name in vars(each) and each.__module__ != "vllm.tokenizers.hf")
+    return next(makers, None)
 
 
 _ENCODING = ("encode", "_encode_plus")

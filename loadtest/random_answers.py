@@ -61,6 +61,15 @@ CHOICES: tuple[Any, ...] = (
         "allowed_tools": {"mode": "required", "tools": [{"type": "function", "function": {"name": "ping"}}]},
     },
 )
+RESPONSE = {
+    "type": "object",
+    "properties": {"n": {"type": "integer", "minimum": 0, "maximum": 99}, "s": {"enum": ["x", "y\n"]}},
+    "required": ["n"],
+    "additionalProperties": False,
+}
+AS_JSON = {"type": "json_schema", "json_schema": {"name": "answer", "schema": RESPONSE}}
+ASKED_FOR: tuple[tuple[Any, Any], ...] = (*((choice, None) for choice in CHOICES), *[("auto", AS_JSON)] * 2)
+"""The tool choices, and what the answer has to be where it is no call."""
 
 
 @dataclass(slots=True)
@@ -71,6 +80,7 @@ class Tally:
     calls: int = 0
     reasoned: int = 0
     cut: int = 0
+    as_json: int = 0
     faults: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
@@ -78,6 +88,7 @@ class Tally:
         self.calls += other.calls
         self.reasoned += other.reasoned
         self.cut += other.cut
+        self.as_json += other.as_json
         self.faults += other.faults
 
 
@@ -103,7 +114,9 @@ async def tally(engine: EngineClient, name: str, answers: int, seed: int = 0) ->
 
         async def ask_on() -> None:
             for body in bodies:
-                _judge(get(name), body, await _ask(client, body | {"logit_bias": bias}), found)
+                # Where calls and JSON are to be had, a biased mark would leave calls alone.
+                favoured = {"logit_bias": bias} if body["response_format"] is None else {}
+                _judge(get(name), body, await _ask(client, body | favoured), found)
 
         async with asyncio.TaskGroup() as tasks:
             for _ in range(ANSWERS_AT_ONCE):
@@ -123,17 +136,19 @@ def _biases(fmt: Format, tokenizer: Any) -> dict[str, float]:
 
 
 def _bodies(model: str, fmt: Format, rng: random.Random, answers: int) -> Iterator[dict[str, Any]]:
-    """Every choice, streamed and not, with parallel calls and not, reasoning in every way that there is."""
+    """Every choice, streamed and not, with parallel calls and not, reasoning in every way that there is; in an order of
+    its own, so that few of them are of every kind."""
     begins = ["", "", fmt.reasoning.open + "\n"] if fmt.reasoning and not fmt.channels else [""]
-    ways = itertools.cycle(itertools.product(CHOICES, (True, False), (True, False), begins))
-    for way in itertools.islice(ways, answers):
-        choice, stream, parallel, begin = way
+    ways = list(itertools.product(ASKED_FOR, (True, False), (True, False), begins))
+    rng.shuffle(ways)
+    for (choice, wanted), stream, parallel, begin in itertools.islice(itertools.cycle(ways), answers):
         yield {
             "model": model,
             "messages": [{"role": "user", "content": f"Say {rng.random()}."}],
             "tools": TOOLS,
             "tool_choice": choice,
             "parallel_tool_calls": parallel,
+            "response_format": wanted,
             "stream": stream,
             "temperature": 2,
             "max_tokens": MAX_TOKENS,
@@ -189,6 +204,7 @@ def _judge(fmt: Format, body: dict[str, Any], answer: Answer | str, found: Tally
     found.calls += len(answer.calls)
     found.reasoned += bool(answer.reasoning)
     found.cut += answer.reason == "length"
+    found.as_json += body.get("response_format") is not None and answer.reason == "stop"
     found.faults += [f"{fault}: {answer}, {body['tool_choice']}" for fault in faults_of(fmt, body, answer)]
 
 
@@ -215,6 +231,10 @@ def faults_of(fmt: Format, body: dict[str, Any], answer: Answer) -> Iterator[str
         yield "no call where one is required"
     if choice not in ("auto", "none") and answer.content:
         yield "text where calls are required"
+    if body.get("response_format") is not None and answer.calls and answer.content:
+        yield "JSON and calls"
+    if body.get("response_format") is not None and answer.reason == "stop":
+        yield from argument_faults(answer.content, RESPONSE)
     special, _ = marks_of(fmt)
     if any(mark in answer.content for mark in special):
         yield "a mark in the text"

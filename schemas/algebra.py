@@ -260,6 +260,7 @@ def numbers_empty(numbers: NumberSet) -> bool:
 
 
 def scalars_empty(scalars: Scalars) -> bool:
+    """As :func:`strings_empty`, for scalars."""
     if scalars.null or scalars.false or scalars.true or not strings_empty(scalars.strings.upper):
         return False
     return numbers_empty(scalars.numbers.upper)

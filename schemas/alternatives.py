@@ -29,7 +29,7 @@ def alternatives(reader: Reader, node_id: NodeId, mode: Mode, kind: Kind) -> lis
     """
     node = reader.goals.nodes[node_id]
     own = reader.own(node, mode, kind)
-    total: list[Alternative] = [(own, keywords.own_evaluated(reader, node, kind, _below(mode)))]
+    total: list[Alternative] = [(own, keywords.own_evaluated(reader, node, kind))]
     for factor in _factors(reader, node, mode, kind):
         if factor is None:
             return None
@@ -59,12 +59,25 @@ def _factors(reader: Reader, node: Node, mode: Mode, kind: Kind) -> list[list[Al
     if node.if_ is not None:
         factors.append(_conditional(reader, node, mode, kind))
     if kind == "object":
-        for key, child in node.dependent_schemas:
+        for key, child in node.dependencies:
             ways = alternatives(reader, child, mode, kind)
-            absent: Alternative = (Lacks(key), Evaluated())
-            present = [(conjunction((Has(key), way)), seen) for way, seen in ways or ()]
-            factors.append(None if ways is None else [absent, *present])
+            factors.append(_where(key, None if ways is None else [(way, _unseen(seen)) for way, seen in ways]))
+        for key, child in node.dependent_schemas:
+            factors.append(_where(key, alternatives(reader, child, mode, kind)))
     return factors
+
+
+def _where(key: str, ways: list[Alternative] | None) -> list[Alternative] | None:
+    """The ways where the member ``key`` is there, and that it is not."""
+    if ways is None:
+        return None
+    return [(Lacks(key), Evaluated()), *((conjunction((Has(key), way)), seen) for way, seen in ways)]
+
+
+def _unseen(evaluated: Evaluated) -> Evaluated:
+    """Of a subschema that evaluates nothing: what it declares stays allowed where undeclared members are forbidden."""
+    free = evaluated.everything or evaluated.roomy or bool(evaluated.patterns or evaluated.unknown)
+    return Evaluated(demanded=evaluated.names | evaluated.demanded, declares=evaluated.declares, roomy=free)
 
 
 def _rest(reader: Reader, seen: Evaluated, goal: GoalId, kind: Kind) -> Formula:
@@ -192,8 +205,8 @@ def _all_declared(reader: Reader, node_id: NodeId) -> Evaluated:
             continue
         done.add(current)
         node = reader.goals.nodes[current]
-        total = total | keywords.own_evaluated(reader, node, "object", Mode.OPEN)
+        total = total | keywords.own_evaluated(reader, node, "object")
         todo.extend((*node.refs, *node.all_of, *node.any_of, *node.one_of))
         todo.extend(child for child in (node.if_, node.then_, node.else_) if child is not None)
-        todo.extend(child for _, child in node.dependent_schemas)
+        todo.extend(child for _, child in (*node.dependencies, *node.dependent_schemas))
     return total

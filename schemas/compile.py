@@ -116,18 +116,23 @@ def _lowered(lengths: Lengths, root: GoalId, spelling: Spelling) -> tuple[Loweri
 
     The trial costs more than all the rest for a small schema, so it is left out where it cannot fail.
     """
-    for plainly in (False, True):
-        lowering = Lowering(lengths, plainly=plainly, spelling=spelling)
+    plainly = flatly = False
+    while True:
+        lowering = Lowering(lengths, plainly=plainly, flatly=flatly, spelling=spelling)
         grammar = lowering.run(root)
-        error = _engine_error(lowering.text, grammar)
+        is_deep = lowering.text.is_deep
+        error = _TOO_DEEP if is_deep else _engine_error(lowering.text, grammar)
         if error is None:
             return lowering, grammar
-    raise SchemaError("", "", f"over a limit of the grammar engine: {error}")
+        if flatly if is_deep else plainly:
+            raise SchemaError("", "", f"over a limit of the grammar engine: {error}")
+        plainly, flatly = plainly or not is_deep, flatly or is_deep
+
+
+_TOO_DEEP = f"rules within each other more than {MAX_DEPTH} deep (references, or prefixItems, in long chains)"
 
 
 def _engine_error(text: Text, grammar: str) -> str | None:
-    if text.is_deep:
-        return f"rules within each other more than {MAX_DEPTH} deep (references, or prefixItems, in long chains)"
     if text.is_small or (text.has_few_symbols and engine_error(text.terminals_alone()) is None):
         return None
     return engine_error(grammar)

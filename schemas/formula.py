@@ -204,6 +204,7 @@ def member_of(literal: Literal) -> str:
 
 
 def conjunction(formulas: Iterable[Formula]) -> Formula:
+    """All of them, flat and each once; no ``And`` of one or none."""
     parts: dict[Formula, None] = {}
     for formula in formulas:
         if formula is False:
@@ -218,6 +219,7 @@ def conjunction(formulas: Iterable[Formula]) -> Formula:
 
 
 def disjunction(formulas: Iterable[Formula]) -> Formula:
+    """Any of them, flat and each once; no ``Or`` of one or none."""
     parts: dict[Formula, None] = {}
     for formula in formulas:
         if formula is True:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 
 def is_number(value: Any) -> bool:
+    """Whether a JSON value, arrays and objects frozen or not, is a number."""
     return not isinstance(value, bool | str | list | dict | tuple) and value is not None
 
 
@@ -54,6 +55,7 @@ _ON_SCALARS = frozenset({"enum", "const", "multiple_of", "min_length", "max_leng
 
 
 def own_scalars(node: Node) -> Scalars:
+    """The scalars that the node's own keywords allow. Raises SchemaError."""
     if _ON_SCALARS.isdisjoint(vars(node)):
         return _of_types(node.types, node.plain_integers)
     return _of_keywords(node)
@@ -82,6 +84,7 @@ def _of_keywords(node: Node) -> Scalars:
 
 
 def scalars_of(values: Sequence[Any]) -> Scalars:
+    """Exactly the scalars among these values."""
     numbers = [value for value in values if is_number(value)]
     strings = [value for value in values if isinstance(value, str)]
     return Scalars(
@@ -132,6 +135,7 @@ def _strings(node: Node) -> Bounds[StringSet]:
 
 
 def pattern(text: str, path: str, keyword: str) -> Bounds[StringSet]:
+    """The strings that a pattern matches. Raises SchemaError for what is no pattern; what is too complex is residue."""
     try:
         return exactly(StringSet.of(Language.pattern(text)))
     except PatternError as error:
@@ -145,6 +149,7 @@ def pattern(text: str, path: str, keyword: str) -> Bounds[StringSet]:
 
 
 def own_object(reader: Reader, node: Node, below: Mode) -> Formula:
+    """What the node's own keywords say of objects. Raises SchemaError."""
     goals = reader.goals
     parts: list[Formula] = []
     for name, child in node.properties:
@@ -220,6 +225,7 @@ def value_formula(goals: Goals, value: Any, kind: Kind) -> Formula:
 
 
 def own_array(reader: Reader, node: Node, below: Mode) -> Formula:
+    """What the node's own keywords say of arrays. Raises SchemaError."""
     goals = reader.goals
     parts: list[Formula] = []
     for index, child in enumerate(node.prefix_items):
@@ -245,7 +251,8 @@ def own_array(reader: Reader, node: Node, below: Mode) -> Formula:
 # what is evaluated
 
 
-def own_evaluated(reader: Reader, node: Node, kind: Kind, below: Mode) -> Evaluated:
+def own_evaluated(reader: Reader, node: Node, kind: Kind) -> Evaluated:
+    """What the node's own keywords evaluate, for ``unevaluatedItems`` and ``unevaluatedProperties`` around them."""
     if kind == "array":
         matched = frozenset((reader.goals.atom(node.contains),)) if node.contains is not None else frozenset()
         return Evaluated(

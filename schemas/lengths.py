@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
-from functools import lru_cache
 
-from schemas.algebra import Algebra, strings_empty
-from schemas.errors import SchemaError, TooComplex
+from schemas.algebra import Algebra
+from schemas.errors import SchemaError
 from schemas.goals import NOTHING, GoalId
 from schemas.machine import Machine, machine
-from schemas.numbers import NumberSet
-from schemas.scalars import Bounds, Scalars
+from schemas.scalars import Bounds
 from schemas.shapes import ArrayShape, Conditions, ObjectShape
 from schemas.spelling import JSON, Quoted, Spelling
 from schemas.stringset import StringSet
+from schemas.text_lengths import key_length, scalars_length, string_length
 from schemas.writable import quoted_names, quoted_strings
 
 CANNOT = "has no value that can be written in the model's call format"
@@ -258,7 +257,7 @@ class Lengths:
 
     def _name_length(self, names: StringSet) -> int:
         if names not in self._names:
-            self._names[names] = _string_length(names) + 1
+            self._names[names] = string_length(names) + 1
         return self._names[names]
 
     def check(self, root: GoalId) -> int:
@@ -287,51 +286,3 @@ class Lengths:
                 return goal
             goal = inner[0]
             seen.add(goal)
-
-
-def text_length(text: str) -> int:
-    """Bytes of a string's shortest JSON text, quotes included."""
-    if text.isascii() and text.isprintable():
-        return 2 + len(text) + text.count('"') + text.count("\\")
-    total = 2
-    for char in text:
-        if char in '"\\\b\f\n\r\t':
-            total += 2
-        elif char < " ":
-            total += 6
-        else:
-            total += len(char.encode("utf-8", "surrogatepass"))
-    return total
-
-
-def key_length(key: str) -> int:
-    """Bytes of a member's name and colon."""
-    return text_length(key) + 1
-
-
-def _string_length(strings: StringSet) -> int:
-    """Of a set that is not empty. A lower bound for patterns: a character counts as one byte there."""
-    if strings.others is None:
-        return min(map(text_length, strings.words))
-    return 2 + strings.others.regex.facts.shortest
-
-
-@lru_cache(maxsize=2048)
-def _number_length(numbers: NumberSet) -> int:
-    return len(numbers.shortest())
-
-
-def scalars_length(scalars: Scalars) -> int | None:
-    found: list[int] = []
-    if scalars.null or scalars.true:
-        found.append(4)
-    if scalars.false:
-        found.append(5)
-    if not strings_empty(scalars.strings.upper):
-        found.append(_string_length(scalars.strings.upper))
-    try:
-        if not scalars.numbers.upper.is_empty():
-            found.append(_number_length(scalars.numbers.upper))
-    except TooComplex:
-        found.append(1)
-    return min(found, default=None)

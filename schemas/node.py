@@ -67,6 +67,8 @@ class Node:
     max_properties: int | None = None
     dependent_required: tuple[tuple[str, tuple[str, ...]], ...] = ()
     dependent_schemas: tuple[tuple[str, NodeId], ...] = ()
+    dependencies: tuple[tuple[str, NodeId], ...] = ()
+    """As ``dependent_schemas``, but evaluating nothing: the old keyword in the drafts that have ``unevaluated*``."""
     unevaluated_properties: NodeId | None = None
     # applicators
     all_of: tuple[NodeId, ...] = ()

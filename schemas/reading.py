@@ -18,7 +18,7 @@ Kind: TypeAlias = Literal["array", "object"]
 MAX_HALF_READ = 12
 
 _APPLICATORS = frozenset(
-    {"refs", "all_of", "any_of", "one_of", "not_", "if_", "dependent_schemas"}
+    {"refs", "all_of", "any_of", "one_of", "not_", "if_", "dependent_schemas", "dependencies"}
     | {"unevaluated_properties", "unevaluated_items"}
 )
 """What else a node says of the same array or object."""
@@ -176,7 +176,7 @@ class Reader:
         if node.if_ is not None:
             parts.append(disjunction(formula for formula, _ in self.conditional(node, inner, kind)))
         if kind == "object":
-            for key, child in node.dependent_schemas:
+            for key, child in (*node.dependencies, *node.dependent_schemas):
                 parts.append(disjunction((Lacks(key), self.node_formula(child, inner, kind))))
         if unevaluated is not None:
             keyword = "unevaluatedProperties" if kind == "object" else "unevaluatedItems"

@@ -126,7 +126,7 @@ class StringSet:
     def is_empty(self) -> bool:
         if self.others is None:
             return not self.words
-        if self.others == Language.NONE:
+        if self.others.is_nothing():
             return True
         facts = self.others.regex.facts
         if facts.plain and (not self.words or facts.longest is None):

@@ -20,7 +20,7 @@ from server.envelope import Envelope
 from server.errors import ApiError, bad_request
 from server.health import health_routes
 from server.metrics import Metrics
-from server.openai import error_response, openai_routes
+from server.openai import chat_route, error_response, openai_routes
 from server.serving import Serving
 from server.settings import Settings
 
@@ -52,7 +52,8 @@ def create_app(settings: Settings, engine: EngineClient | None = None) -> FastAP
     app.state.serving = serving
     app.state.on_engine = serving.on_engine
     app.include_router(health_routes(serving))
-    app.include_router(openai_routes(serving))
+    chat = chat_route(serving)
+    app.include_router(openai_routes(serving, chat))
     app.add_exception_handler(ApiError, _on_api_error)
     app.add_exception_handler(HTTPException, _on_http_error)
     app.add_exception_handler(RequestValidationError, _on_validation_error)
@@ -61,6 +62,7 @@ def create_app(settings: Settings, engine: EngineClient | None = None) -> FastAP
         keys=Keys(settings.api_keys),
         metrics=metrics,
         error_response=error_response,
+        direct=[chat],
     )
     return app
 

@@ -112,7 +112,7 @@ def serve(
         int | None, typer.Option(help="Processes that compile schemas, for each that speaks HTTP.  [default: 2]")
     ] = None,
     compile_timeout: Annotated[
-        float | None, typer.Option(help="Seconds one schema may take to compile.  [default: 10]")
+        float | None, typer.Option(help="Seconds of processor time that one schema may take.  [default: 10]")
     ] = None,
     shutdown_grace: Annotated[
         float | None, typer.Option(help="Seconds running answers get to finish when stopped.  [default: 4]")

@@ -88,11 +88,13 @@ def _rehearse(compiled: bytes) -> None:
 
 
 def read(stream: BinaryIO) -> bytes | None:
+    """One frame: its length in ``HEADER``, then its bytes. ``None`` at the end of the stream."""
     header = stream.read(HEADER.size)
     return stream.read(HEADER.unpack(header)[0]) if len(header) == HEADER.size else None
 
 
 def write(stream: BinaryIO, data: bytes) -> None:
+    """One frame, sent at once."""
     stream.write(HEADER.pack(len(data)) + data)
     stream.flush()
 

@@ -39,6 +39,7 @@ _PATIENCE = 8.0  # times the processor seconds, on a machine that is busy with o
 
 
 def as_written(schema: Schema) -> Schema:
+    """What ``Compiler.compile`` does to a schema before it is compiled, when nothing has to be done."""
     return schema
 
 

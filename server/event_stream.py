@@ -13,7 +13,8 @@ from typing import Any, TypeAlias, cast
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from server.errors import unavailable
+from server.errors import ClientGone, unavailable
+from server.gone import unless_gone
 from server.http_protocol import DROP, WRITE_NOW
 from server.outbox import SlowClient
 from server.request_id import request_id
@@ -28,6 +29,10 @@ HEADERS = {
 
 WriteNow: TypeAlias = Callable[[bytes], bool]
 """Writes between two frames of the iterator, without waiting, and says whether it could."""
+
+
+class LastFrame(bytes):
+    """A frame that leaves together with the end of the stream. Its iterator has nothing more to do, either."""
 
 
 class EventStream(Response):
@@ -67,27 +72,23 @@ class EventStream(Response):
         self._slow = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        writer = asyncio.create_task(self._write(scope, receive, send))
-        self._watch(writer)
-        watcher = asyncio.create_task(until_gone(receive))
+        task = asyncio.current_task()
+        assert task is not None
+        self._watch(task)
         try:
-            await asyncio.wait({writer, watcher}, return_when=asyncio.FIRST_COMPLETED)
-            if not writer.done():
-                self._on_gone()
+            with unless_gone(scope, receive):
+                await self._write(scope, receive, send)
+        except ClientGone:
+            self._on_gone()
         except asyncio.CancelledError:
             # The server stops. Say so rather than break off: a broken stream looks like a short answer.
-            await _ended(writer)
             if self._started:
                 await self._last_words(send)
             raise
         finally:
             if self._timer is not None:
                 self._timer.cancel()
-            await _ended(watcher)
-            await _ended(writer)
             self._on_close()
-        if writer.done() and not writer.cancelled() and (fault := writer.exception()) is not None:
-            raise fault
 
     async def _write(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -98,7 +99,10 @@ class EventStream(Response):
                         self._started = True
                         start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
                         await self._send(send, start)
-                    await self._send(send, {"type": "http.response.body", "body": frame, "more_body": True})
+                    more = type(frame) is not LastFrame
+                    await self._send(send, {"type": "http.response.body", "body": frame, "more_body": more})
+                    if not more:
+                        return
         except SlowClient:
             log.warning("%s: the client was dropped: it does not take its answer", request_id.get())
             self._on_gone()
@@ -125,16 +129,16 @@ class EventStream(Response):
         finally:
             self._sending_since = None
 
-    def _watch(self, writer: asyncio.Task[None]) -> None:
+    def _watch(self, task: asyncio.Task[Any]) -> None:
         """End a ``send`` that takes too long: one timer for the whole stream, not one for each frame."""
         left = self._send_timeout
         if self._sending_since is not None:
             left -= time.monotonic() - self._sending_since
         if left <= 0:
             self._slow = True
-            writer.cancel()
+            task.cancel()
             return
-        self._timer = asyncio.get_running_loop().call_later(left, self._watch, writer)
+        self._timer = asyncio.get_running_loop().call_later(left, self._watch, task)
 
     async def _last_words(self, send: Send) -> None:
         frame = self._fault_frame(unavailable("The server is stopping; the answer is not complete."))
@@ -150,15 +154,3 @@ def _cannot(_: bytes) -> bool:
 
 def _nothing() -> None:
     pass
-
-
-async def until_gone(receive: Receive) -> None:
-    """Return when the client has closed its connection. The request's body must have been read."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with contextlib.suppress(BaseException):
-        await task

@@ -24,6 +24,9 @@ WRITE_NOW = "strictcall.write_now"
 could; it cannot before the headers are out and while the client does not take what there is."""
 DROP = "strictcall.drop"
 """Another key: the function ends the connection at once, and forgets what the client has not taken."""
+ON_GONE = "strictcall.on_gone"
+"""A third one: the function takes what is to be called when the client has closed its connection while the answer is
+under way; ``None`` for nothing any more. The request's body must have been read."""
 
 #: Bytes of a request's line and headers, about; more is 431.
 MAX_HEAD = 128 * 1024
@@ -61,7 +64,7 @@ class Turn:
 
 
 class StreamingProtocol(HttpToolsProtocol):
-    """One connection. Every request gets the extensions ``WRITE_NOW`` and ``DROP``.
+    """One connection. Every request gets the extensions ``WRITE_NOW``, ``DROP`` and ``ON_GONE``.
 
     ``receive_timeout``: seconds from the first byte of a request's head to its last. ``send_timeout``: seconds in which
     a client must take some of a whole answer (how long a stream waits, the stream knows). ``turn``: the event loop's.
@@ -75,6 +78,7 @@ class StreamingProtocol(HttpToolsProtocol):
         self._receive_timeout = receive_timeout
         self._send_timeout = send_timeout
         self._answering: RequestResponseCycle | None = None
+        self._on_gone: Callable[[], None] | None = None
         self._in_head = False
         self._head_size = 0
         self._deadline: asyncio.TimerHandle | None = None
@@ -91,6 +95,8 @@ class StreamingProtocol(HttpToolsProtocol):
         if cycle is not None and not cycle.response_complete:
             cycle.disconnected = True
             cycle.message_event.set()
+            if self._on_gone is not None:
+                self._on_gone()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -121,11 +127,21 @@ class StreamingProtocol(HttpToolsProtocol):
         if cycle is None or cycle.scope is not self.scope:
             return
         extensions: Any = {WRITE_NOW: partial(_write_now, cycle, self._turn), DROP: self.transport.abort}
+        extensions[ON_GONE] = partial(self._tell_when_gone, cycle)
         self.scope["extensions"] = extensions
         if self.scope["http_version"] == "1.0":
             cycle.send = _without_chunks(cycle)  # type: ignore[assignment, method-assign]
         if 0 < len(self.pipeline) <= _AHEAD:
             self.flow.resume_reading()
+
+    def _tell_when_gone(self, cycle: RequestResponseCycle, tell: Callable[[], None] | None) -> None:
+        if cycle is not self._answering:
+            return  # its answer is complete, and another request has its turn
+        self._on_gone = tell
+        if tell is not None and cycle.disconnected:
+            self.loop.call_soon(tell)
+        elif tell is not None:
+            self.flow.resume_reading()  # or the connection's end would not be noticed
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._answering = cycle

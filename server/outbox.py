@@ -120,9 +120,11 @@ class Outbox:
         self.shortcut = None
         if self._timer is not None:
             self._timer.cancel()
-        for task in self._tasks:
+        running = [task for task in self._tasks if not task.done()]
+        for task in running:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if running:
+            await asyncio.gather(*running, return_exceptions=True)
 
     async def _run(self, choice: Choice) -> None:
         try:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from starlette.datastructures import State
-from starlette.types import Receive
 
 from server.admission import Admission
 from server.asking import Ask
 from server.compiler import CompileFailed, Compiler
 from server.engine_client import EngineClient, EngineDeadError, EngineRequestError
-from server.errors import ApiError, ClientGone, GuaranteeError, internal, unavailable
-from server.event_stream import until_gone
+from server.errors import ApiError, GuaranteeError, internal, unavailable
 from server.generation import Choice
 from server.metrics import Metrics
 from server.plan import Plan
@@ -27,7 +22,6 @@ from server.settings import Settings
 from server.shared_metrics import SharedMetrics
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -108,21 +102,6 @@ class Serving:
         await self.compiler.close()
         if self._planner is not None:
             self._planner.close()
-
-
-async def unless_gone(receive: Receive, work: Awaitable[T]) -> T:
-    """``work``'s result; cancels it and raises ClientGone when the client closes its connection first."""
-    task = asyncio.ensure_future(work)
-    watcher = asyncio.ensure_future(until_gone(receive))
-    try:
-        await asyncio.wait({task, watcher}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-        raise ClientGone
-    finally:
-        for one in (watcher, task):
-            one.cancel()
-        await asyncio.gather(watcher, task, return_exceptions=True)
 
 
 def api_error(fault: BaseException) -> ApiError:

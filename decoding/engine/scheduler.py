@@ -80,7 +80,8 @@ class ForcedTokenScheduler(ForcedTokens, _WithGrammarBackend, Scheduler):  # typ
 
 
 def scheduler_path(*, asynchronous: bool, jump_forward: bool) -> str:
-    """The class to name in ``SchedulerConfig.scheduler_cls``."""
+    """The class to name in ``SchedulerConfig.scheduler_cls``. Raises ValueError for jump-forward with asynchronous
+    scheduling."""
     scheduler: type[Any] = AsyncGrammarScheduler if asynchronous else GrammarScheduler
     if jump_forward:
         if asynchronous:

@@ -1,26 +1,19 @@
 """The call formats: one declaration each, found by name or from a tokenizer."""
 
-from decoding.formats.declaration import (
+from decoding.formats.declaration import Channels, Format, Opening, Place, ReasoningMarks, Section, TextMarks, Wording
+from decoding.formats.detect import Detection, bind, detect, explain, get, names
+from decoding.formats.parts import (
     Arguments,
     CallId,
-    Channels,
     Either,
-    Format,
     Gap,
     Index,
     Literal,
     Name,
-    Opening,
     Part,
-    Place,
-    ReasoningMarks,
-    Section,
-    TextMarks,
-    Wording,
     chars_behind_name,
     text_behind_arguments,
 )
-from decoding.formats.detect import Detection, bind, detect, explain, get, names
 
 __all__ = [
     "Arguments",

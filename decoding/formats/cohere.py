@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from decoding.formats.declaration import (
-    Arguments,
-    Format,
-    Index,
-    Literal,
-    Name,
-    ReasoningMarks,
-    Section,
-    TextMarks,
-)
+from decoding.formats.declaration import Format, ReasoningMarks, Section, TextMarks
+from decoding.formats.parts import Arguments, Index, Literal, Name
 from decoding.formats.wording import known_form
 
 COHERE = Format(

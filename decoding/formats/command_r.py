@@ -7,7 +7,8 @@ template instead, calls in the form that the models have learnt, and text is tex
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Format, Literal, Name, Section, Wording
+from decoding.formats.declaration import Format, Section, Wording
+from decoding.formats.parts import Arguments, Literal, Name
 
 _OPEN, _CLOSE = "Action: ```json\n[\n", "\n]```"
 _CALL = (

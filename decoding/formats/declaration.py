@@ -1,11 +1,4 @@
-"""What a call format is: the one declaration from which grammar, reader and the rendering of earlier calls are derived.
-
-A call is a sequence of parts, read and written in order::
-
-    (Literal('<tool_call>\\n{"name": "'), Name(), Literal('", "arguments": '), Arguments(), Literal("}\\n</tool_call>"))
-
-A format that needs something new adds a kind of part; grammar, reader and rendering each have one place per kind.
-"""
+"""A call format: the one declaration from which grammar, reader and the rendering of earlier calls are derived."""
 
 from __future__ import annotations
 
@@ -15,60 +8,21 @@ from dataclasses import dataclass, replace
 from typing import Literal as OneOf
 from typing import TypeAlias
 
+from decoding.formats.parts import (
+    Arguments,
+    CallId,
+    Either,
+    Gap,
+    Literal,
+    Name,
+    Part,
+    chars_behind_name,
+    text_behind_name,
+    written,
+)
 from decoding.spellings import write_arguments
-from schemas.spelling import EVERY_KIND, JSON, Json, Members, Quoted, Spelling, Tags
+from schemas.spelling import EVERY_KIND, Members, Quoted, Spelling, Tags
 
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """Fixed text. The grammar and the rendering write it as it stands; the reader does not mind its white space."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """White space that models write or leave out: rendered as ``text``, which is what the model was trained on."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """The slot of the tool's name, written as it is (names are letters, digits and ``_ - . : /``)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """The number of the call: how many calls the conversation had before it, or which call of its answer it is, counted
-    from one."""
-
-    in_answer: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """The slot of the arguments, an object in this spelling."""
-
-    spelling: Spelling = JSON
-
-
-@dataclass(frozen=True, slots=True)
-class Either:
-    """One of several fixed texts, as the models write them by turns: rendered as the first. May hold the empty text."""
-
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CallId:
-    """An id of letters and digits behind ``open``, which models write or leave out. It is not rendered: a format that
-    needs it in earlier calls has templates that write it."""
-
-    open: str
-
-
-Part: TypeAlias = Literal | Gap | Name | Index | Arguments | Either | CallId
 Place: TypeAlias = OneOf["anywhere", "line", "answer"]
 Ids: TypeAlias = OneOf["call", "nine", "functions"]
 """How calls are named: ``call_`` and 24 letters and digits, nine letters and digits, or ``functions.NAME:INDEX``."""
@@ -279,11 +233,6 @@ class Format:
         texts = _spelled_texts(spelling)
         return replace(spelling, special=tuple(pair for pair in self.special if any(pair[0] in text for text in texts)))
 
-    @property
-    def behind_arguments(self) -> str:
-        """The text behind the arguments of the calls that are rendered."""
-        return text_behind_arguments(self.call)
-
     def holds_name(self, name: str) -> bool:
         """Whether calls can be of a tool with this name: no text around names is part of it."""
         for opening in self.openings:
@@ -301,8 +250,8 @@ class Format:
         """One call as the model writes it. ``arguments`` is JSON text, and goes in unchanged where the format has JSON;
         ``members`` are those of the tool's schema, where it is known; ``place``: how many calls of the same answer
         stand before it."""
-        written = write_arguments(self.spelling, arguments, members)
-        return "".join(_written(part, name, written, index, place) for part in self.call)
+        spelled = write_arguments(self.spelling, arguments, members)
+        return "".join(written(part, name, spelled, index, place) for part in self.call)
 
     def write_answer(
         self,
@@ -336,36 +285,6 @@ class Format:
         return f"{opening}{self.section.separator.join(written)}{self.section.close}"
 
 
-def text_behind_name(call: tuple[Part, ...]) -> str:
-    """The fixed text that ends the name, which may be that of the first argument; ``""`` when there is none."""
-    place = next(place for place, part in enumerate(call) if isinstance(part, Name))
-    for part in call[place + 1 :]:
-        match part:
-            case Literal(text) if text.strip():
-                return text.lstrip()
-            case Arguments(Tags() as tags):
-                return tags.key_open.lstrip()
-            case Arguments(Json() | Quoted()):
-                return "{"
-            case Literal() | Gap() | CallId():
-                continue
-        break
-    return ""
-
-
-def chars_behind_name(call: tuple[Part, ...]) -> str:
-    """The characters that may stand behind the name: those that texts behind it begin with."""
-    place = next(place for place, part in enumerate(call) if isinstance(part, Name))
-    ids = itertools.takewhile(lambda part: isinstance(part, CallId), call[place + 1 :])
-    return "".join(part.open[0] for part in ids if isinstance(part, CallId)) + text_behind_name(call)[0]
-
-
-def text_behind_arguments(call: tuple[Part, ...]) -> str:
-    """The fixed text behind the arguments, by which a reader may find their end."""
-    place = next(place for place, part in enumerate(call) if isinstance(part, Arguments))
-    return "".join(part.text for part in call[place + 1 :] if isinstance(part, Literal))
-
-
 def _spelled_texts(spelling: Spelling) -> tuple[str, ...]:
     """The fixed texts of a spelling."""
     match spelling:
@@ -374,19 +293,3 @@ def _spelled_texts(spelling: Spelling) -> tuple[str, ...]:
         case Quoted():
             return (spelling.quote,)
     return ()
-
-
-def _written(part: Part, name: str, arguments: str, index: int, place: int) -> str:
-    match part:
-        case Literal(text) | Gap(text):
-            return text
-        case Name():
-            return name
-        case Index(in_answer):
-            return str(place + 1 if in_answer else index)
-        case Arguments():
-            return arguments
-        case Either(texts):
-            return texts[0]
-        case CallId():
-            return ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Format, Gap, Literal, Name, Opening, ReasoningMarks, Section
+from decoding.formats.declaration import Format, Opening, ReasoningMarks, Section
+from decoding.formats.parts import Arguments, Gap, Literal, Name
 from decoding.formats.wording import known_form
 
 _CALL = (Literal('{"name": "'), Name(), Literal('", "arguments": '), Arguments(), Literal("}"))

@@ -5,7 +5,8 @@ The header's recipient stands before or behind the channel. Renderers write both
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Channels, Format, Literal, Name, ReasoningMarks, Section
+from decoding.formats.declaration import Channels, Format, ReasoningMarks, Section
+from decoding.formats.parts import Arguments, Literal, Name
 from decoding.formats.wording import known_form
 
 _CHANNELS = Channels(

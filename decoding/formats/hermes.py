@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from decoding.formats.declaration import (
-    Arguments,
-    Format,
-    Gap,
-    Literal,
-    Name,
-    Opening,
-    ReasoningMarks,
-    Wording,
-)
+from decoding.formats.declaration import Format, Opening, ReasoningMarks, Wording
+from decoding.formats.parts import Arguments, Gap, Literal, Name
 
 HERMES = Format(
     name="hermes",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Either, Format, Gap, Index, Literal, Name, ReasoningMarks, Section
+from decoding.formats.declaration import Format, ReasoningMarks, Section
+from decoding.formats.parts import Arguments, Either, Gap, Index, Literal, Name
 from decoding.formats.wording import known_form
 
 KIMI = Format(

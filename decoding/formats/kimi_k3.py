@@ -6,16 +6,8 @@ reasoning, or that of the text.
 
 from __future__ import annotations
 
-from decoding.formats.declaration import (
-    Arguments,
-    Format,
-    Index,
-    Literal,
-    Name,
-    ReasoningMarks,
-    Section,
-    TextMarks,
-)
+from decoding.formats.declaration import Format, ReasoningMarks, Section, TextMarks
+from decoding.formats.parts import Arguments, Index, Literal, Name
 from decoding.formats.wording import known_form
 from schemas.spelling import KIND, Tags
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Format, Literal, Name, Opening, Section
+from decoding.formats.declaration import Format, Opening, Section
+from decoding.formats.parts import Arguments, Literal, Name
 from decoding.formats.wording import known_form
 from schemas.spelling import Keywords
 

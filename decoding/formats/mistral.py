@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, CallId, Format, Gap, Literal, Name, ReasoningMarks, Section
+from decoding.formats.declaration import Format, ReasoningMarks, Section
+from decoding.formats.parts import Arguments, CallId, Gap, Literal, Name
 from decoding.formats.wording import known_form
 
 _THINK = ReasoningMarks("[THINK]", "[/THINK]")

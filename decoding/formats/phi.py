@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Format, Gap, Literal, Name, Opening, Section, Wording
+from decoding.formats.declaration import Format, Opening, Section, Wording
+from decoding.formats.parts import Arguments, Gap, Literal, Name
 
 _CALL = (Literal('{"name": "'), Name(), Literal('", "arguments":'), Gap(" "), Arguments(), Literal("}"))
 

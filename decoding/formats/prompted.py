@@ -6,7 +6,8 @@ examples as real chat turns, answers in text and calls by turns with a call last
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Format, Literal, Name, Wording
+from decoding.formats.declaration import Format, Wording
+from decoding.formats.parts import Arguments, Literal, Name
 
 _PARTS = (Literal("```tool\n"), Name(), Literal("("), Arguments(), Literal(")\n```"))
 

@@ -5,7 +5,8 @@ Qwen3-Coder at times leaves ``<tool_call>`` out, with or without its end: that i
 
 from __future__ import annotations
 
-from decoding.formats.declaration import Arguments, Either, Format, Literal, Name, Opening, ReasoningMarks
+from decoding.formats.declaration import Format, Opening, ReasoningMarks
+from decoding.formats.parts import Arguments, Either, Literal, Name
 from decoding.formats.wording import known_form
 from schemas.spelling import Tags
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from schemas.errors import SchemaError
 from schemas.node import Node, NodeId
 
-_IN_PLACE = frozenset({"refs", "all_of", "any_of", "one_of", "not_", "if_", "dependent_schemas"})
+_IN_PLACE = frozenset({"refs", "all_of", "any_of", "one_of", "not_", "if_", "dependent_schemas", "dependencies"})
 """The fields with subschemas of the same value (``then_`` and ``else_`` are nothing without ``if_``)."""
 
 
@@ -20,8 +20,9 @@ def _in_place(node: Node) -> Iterator[tuple[str, NodeId]]:
     for keyword, child in (("not", node.not_), ("if", node.if_), ("then", node.then_), ("else", node.else_)):
         if child is not None:
             yield keyword, child
-    for _, target in node.dependent_schemas:
-        yield "dependentSchemas", target
+    for keyword, members in (("dependentSchemas", node.dependent_schemas), ("dependencies", node.dependencies)):
+        for _, target in members:
+            yield keyword, target
 
 
 def refuse_empty_cycles(nodes: Sequence[Node]) -> None:

@@ -42,13 +42,9 @@ def draft_of(meta: object, path: str) -> Draft:
     """
     if not isinstance(meta, str):
         raise SchemaError(path, "$schema", "must be a string: the URI of a draft")
-    name = meta.removeprefix("http://").removeprefix("https://").rstrip("#").rstrip("/")
-    draft = _BY_META.get(name)
+    draft = known_draft(meta)
     if draft is not None:
         return draft
-    for prefix, vocabulary_draft in _VOCABULARIES.items():
-        if name.startswith(prefix):
-            return vocabulary_draft
     if ":" not in meta:
         return Draft.V2020
     raise SchemaError(
@@ -56,6 +52,15 @@ def draft_of(meta: object, path: str) -> Draft:
         "$schema",
         f"unknown dialect {meta!r}: drafts 4, 6, 7, 2019-09 and 2020-12 are supported; name one of them",
     )
+
+
+def known_draft(meta: str) -> Draft | None:
+    """The draft that a URI names, or None."""
+    name = meta.removeprefix("http://").removeprefix("https://").rstrip("#").rstrip("/")
+    draft = _BY_META.get(name)
+    if draft is not None:
+        return draft
+    return next((draft for prefix, draft in _VOCABULARIES.items() if name.startswith(prefix)), None)
 
 
 @cache

@@ -190,7 +190,7 @@ class _Builder:
         value = place.value
         if "type" in value:
             fields["types"] = values.types(place)
-        if place.draft is Draft.V4:
+        if place.plain_integers:
             fields["plain_integers"] = True
         if "enum" in value:
             fields["enum"] = values.enum(place, self._limits)
@@ -274,9 +274,11 @@ class _Builder:
         if place.draft >= Draft.V2019:
             for name, value in sorted(values.mapping(place, "dependentRequired", self._limits).items()):
                 required.append((name, values.names(place, f"dependentRequired/{name}", value, self._limits)))
-            schemas.extend(self._map(place, scope, "dependentSchemas"))
+            fields["dependencies"] = tuple(schemas)
+            fields["dependent_schemas"] = self._map(place, scope, "dependentSchemas")
+        else:
+            fields["dependent_schemas"] = tuple(schemas)
         fields["dependent_required"] = tuple(required)
-        fields["dependent_schemas"] = tuple(schemas)
 
     def _applicators(self, place: Place, scope: Scope, fields: dict[str, Any]) -> None:
         for keyword, name in (("allOf", "all_of"), ("anyOf", "any_of"), ("oneOf", "one_of")):

@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema_specifications  # type: ignore[import-untyped]
 import orjson
 
-from schemas.document.draft import Draft, Holds, applicators, draft_of, id_keyword
+from schemas.document.draft import Draft, Holds, applicators, draft_of, id_keyword, known_draft
 from schemas.document.uri import escape, pointer_tokens, resolve
 from schemas.errors import SchemaError
 
@@ -37,6 +37,8 @@ class Place:
     draft: Draft
     base: str
     _resource: Place | None = None
+    plain_integers: bool = False
+    """Draft 4 counts here: ``1.0`` is no integer."""
     dynamic_anchors: dict[str, Place] | None = None
     """Of a resource: its ``$dynamicAnchor``s, and :data:`RECURSIVE` when it has ``$recursiveAnchor: true``."""
 
@@ -186,8 +188,12 @@ class Resources:
     def _identify(self, place: Place) -> None:
         value = place.value
         starts_document = not place.pointer
-        if "$schema" in value and (starts_document or "$id" in value or "id" in value):
-            place.draft = draft_of(value["$schema"], place.path)
+        if "$schema" in value:
+            if starts_document or "$id" in value or "id" in value:
+                place.draft = draft_of(value["$schema"], place.path)
+                place.plain_integers = place.draft is Draft.V4
+            else:
+                _heed_misplaced_draft(place)
         if place.draft <= Draft.V7 and "$ref" in value:
             return
         name = value.get(id_keyword(place.draft))
@@ -219,8 +225,18 @@ class Resources:
             resource.dynamic_anchors = (resource.dynamic_anchors or {}) | {RECURSIVE: place}
 
 
+def _heed_misplaced_draft(place: Place) -> None:
+    """``$schema`` in a subschema that is no resource: all drafts forbid it (2020-12 core, section 8.1.1), some readers
+    heed it, others do not, and jsonschema-rs does unless it comes by a reference. What either asserts is asserted."""
+    meta = place.value["$schema"]
+    draft = known_draft(meta) if isinstance(meta, str) else None
+    if draft is not None:
+        place.draft = max(place.draft, draft)
+        place.plain_integers = place.plain_integers or draft is Draft.V4
+
+
 def _inside(above: Place, value: Any, pointer: str) -> Place:
-    return Place(value, above.document, pointer, above.draft, above.base, above.resource)
+    return Place(value, above.document, pointer, above.draft, above.base, above.resource, above.plain_integers)
 
 
 def _below(place: Place) -> list[Place]:

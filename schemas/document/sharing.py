@@ -11,7 +11,7 @@ _KINDS = (
     dict.fromkeys(("items", "contains", "unevaluated_items", "additional_properties", "property_names"), "one")
     | dict.fromkeys(("unevaluated_properties", "not_", "if_", "then_", "else_"), "one")
     | dict.fromkeys(("refs", "prefix_items", "all_of", "any_of", "one_of"), "many")
-    | dict.fromkeys(("properties", "pattern_properties", "dependent_schemas"), "named")
+    | dict.fromkeys(("properties", "pattern_properties", "dependent_schemas", "dependencies"), "named")
 )
 """What the fields with children are: one, many, or many with a name each."""
 _VALUES = frozenset({"enum", "const"})

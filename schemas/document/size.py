@@ -24,7 +24,7 @@ Trail: TypeAlias = tuple[Any, Any] | None
 
 _ANCHORS = frozenset({"$anchor", "$dynamicAnchor", "$recursiveAnchor"})
 _IDENTITY = frozenset({"$id", "id"})
-_NAMING = _ANCHORS | _IDENTITY
+_NAMING = _ANCHORS | _IDENTITY | {"$schema"}
 _JSON = frozenset({str, int, float, bool, NoneType, dict, list})
 
 
@@ -55,7 +55,7 @@ def _quickly(schema: Any, limits: Limits) -> Survey | None:
         below: list[Any] = []
         for value in level:
             if type(value) is dict:
-                if not value.keys().isdisjoint(_NAMING) and _names_a_place(value, is_root=value is schema):
+                if not value.keys().isdisjoint(_NAMING) and _names_a_place(value, schema):
                     seen.names_places = True
                 children: Iterable[Any] = value.values()
             else:
@@ -92,7 +92,7 @@ def _with_care(schema: Any, limits: Limits) -> Survey:
                 key = next(key for key in value if not isinstance(key, str))
                 reason = f"{key!r} is not a string, so it cannot be a member's name"
                 raise SchemaError(_pointer(trail), "", reason) from None
-            if not value.keys().isdisjoint(_NAMING) and _names_a_place(value, is_root=trail is None):
+            if not value.keys().isdisjoint(_NAMING) and _names_a_place(value, schema):
                 seen.names_places = True
             children = value.items()
         else:
@@ -116,13 +116,14 @@ def _with_care(schema: Any, limits: Limits) -> Survey:
     return seen
 
 
-def _names_a_place(value: dict[str, Any], *, is_root: bool) -> bool:
+def _names_a_place(value: dict[str, Any], root: dict[str, Any]) -> bool:
     """Whether a subschema has a name or a draft that the scan must know. The root's own are known."""
     if not _ANCHORS.isdisjoint(value):
         return True
-    if is_root:
+    if value is root:
         return False
-    # A draft of its own is for what has a name; without one the word does nothing.
+    if isinstance(value.get("$schema"), str) and value["$schema"] != root.get("$schema"):
+        return True
     return any(isinstance(value[word], str) or "$schema" in value for word in _IDENTITY if word in value)
 
 

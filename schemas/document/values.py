@@ -16,6 +16,7 @@ _ALONE = {name: frozenset({name}) for name in TYPES}
 
 
 def refuse(place: Place, keyword: str, reason: str) -> NoReturn:
+    """Raises SchemaError for this keyword at this place."""
     raise SchemaError(place.path, keyword, reason)
 
 

@@ -29,7 +29,7 @@ def rule(lower: Lowering, shape: ArrayShape, path: str) -> str:
             _selection(lower, name, shape, values)
             return name
         lower.note(shape.unique)
-    machine = lower.lengths.machine(shape)
+    machine = None if lower.flatly else lower.lengths.machine(shape)
     if machine is not None:
         _machine(lower, name, machine)
         return name

@@ -183,7 +183,7 @@ def _any_order(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path
     member, after = text.name("m"), text.name("t")
     _required(writer, plan, after)
     _optional(writer, plan, after)
-    _others(lower, writer, plan, after, path)
+    _others(writer, plan, after, path)
     _free(writer, plan, after)
     _conditional(writer, shape, plan, after)
     final = _final(plan)
@@ -228,15 +228,13 @@ def _not_full(low: int, high: int) -> Condition:
     return f"bit_clear({low})" if high - low == 1 else f"not(is_ones({bits(low, high)}))"
 
 
-def _others(lower: Lowering, writer: MemberWriter, plan: _Plan, after: str, path: str) -> None:
+def _others(writer: MemberWriter, plan: _Plan, after: str, path: str) -> None:
     if not plan.others:
         return
     required, high = len(plan.required), plan.known + plan.counted
     room: Condition = True
     if plan.most is not None:
         spare = plan.most - plan.needed
-        if spare <= 0:
-            room = False
         room = False if spare <= 0 else f"bit_count_lt({bits(required, high)}, {spare})"
     for other in plan.others:
         head = f"{writer.other(other.names, other.goal, path)} {after}"

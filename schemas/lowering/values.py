@@ -26,9 +26,13 @@ PYTHON_WORDS = {"null": "None", "true": "True", "false": "False"}
 class Lowering:
     """One grammar. Goals become rules when they are first asked for; a queue keeps the recursion flat."""
 
-    def __init__(self, lengths: Lengths, *, plainly: bool = False, spelling: Spelling = JSON) -> None:
-        """``plainly``: widen string sets that are no plain regular expression, because the lexer gave up on them."""
+    def __init__(
+        self, lengths: Lengths, *, plainly: bool = False, flatly: bool = False, spelling: Spelling = JSON
+    ) -> None:
+        """``plainly``: widen string sets that are no plain regular expression, because the lexer gave up on them.
+        ``flatly``: count no matches in arrays, because a rule for each number of them makes the grammar too deep."""
         self._plainly = plainly
+        self.flatly = flatly
         self.spelling = spelling
         self._python = isinstance(spelling, Keywords)
         self.lengths = lengths
@@ -155,7 +159,7 @@ class Lowering:
             expression = spelling(numbers)
         except TooComplex as error:
             self.note(Residue(path, "multipleOf", error.reason))
-            expression = spelling(numbers.superset())
+            expression = _of_superset(numbers, path, spelling)
         return self.text.symbol(expression)
 
     def strings(self, strings: StringSet, path: str) -> list[str]:
@@ -215,6 +219,13 @@ class Lowering:
 
     def note_all(self, residue: frozenset[Residue]) -> None:
         self._note(residue)
+
+
+def _of_superset(numbers: NumberSet, path: str, spelling: Callable[[NumberSet], str]) -> str:
+    try:
+        return spelling(numbers.superset())
+    except TooComplex as error:
+        raise SchemaError(path, "", f"too complex: {error.reason}") from error
 
 
 @lru_cache(maxsize=2048)

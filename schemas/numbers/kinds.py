@@ -53,6 +53,7 @@ def multiple_bounds(side: Region, step: Fraction) -> tuple[Fraction, Fraction]:
 
 
 def reals(side: Region) -> Pattern | None:
+    """All numbers of a region on one side of zero, multiples or not; ``None`` where it spells none."""
     low, high = double_bounds(side)
     least, most = whole_bounds(side, WHOLE)
     cap = Fraction(10**WHOLE) - Fraction(1, 10**PLACES)
@@ -71,6 +72,7 @@ def reals(side: Region) -> Pattern | None:
 
 
 def integers(side: Region, plain: bool) -> Pattern | None:
+    """Integers; ``plain``: without fraction and exponent. Raises TooComplex."""
     least, most = whole_bounds(side, WHOLE)
     if plain:
         return _plain_integers(side, least, most)
@@ -110,7 +112,7 @@ def _whole_exponents(low: Fraction, high: Fraction) -> list[Pattern | None]:
 
 
 def multiples_of_tens(side: Region, step: Fraction) -> Pattern | None:
-    """Multiples of 10^-k, k > 0."""
+    """Multiples of 10^-k, k > 0. Raises TooComplex where k is over ``PLACES``."""
     places = decimal_places(step)
     if places > PLACES:
         raise TooComplex(f"multiples of {step} have more than {PLACES} digits after the point")

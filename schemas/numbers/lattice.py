@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
+from math import lcm
 from typing import TypeAlias
 
 from schemas.errors import TooComplex
@@ -19,13 +19,8 @@ def fraction_lcm(a: Fraction, b: Fraction) -> Fraction:
     return Fraction(lcm((a * scale).numerator, (b * scale).numerator), scale)
 
 
-def fraction_gcd(a: Fraction, b: Fraction) -> Fraction:
-    """The largest number of which both are integer multiples."""
-    scale = lcm(a.denominator, b.denominator)
-    return Fraction(gcd((a * scale).numerator, (b * scale).numerator), scale)
-
-
 def divides(step: Fraction, value: Fraction) -> bool:
+    """Whether ``value`` is an integer multiple of ``step``."""
     return (value / step).denominator == 1
 
 
@@ -67,7 +62,9 @@ def meet(a: Lattice, b: Lattice) -> Lattice | None:
 
 
 def simplify(terms: set[Lattice]) -> Union:
-    """The same union without terms inside others and with ``A without n`` and ``A's multiples of n`` joined."""
+    """The same union without terms inside others and with ``A without n`` and ``A's multiples of n`` joined.
+
+    Raises TooComplex over ``MAX_TERMS`` of them."""
     changed = True
     while changed:
         changed = False
@@ -101,6 +98,7 @@ def ordered(terms: Union) -> list[Lattice]:
 
 
 def intersect(a: Union, b: Union) -> Union:
+    """What is in both. Raises TooComplex, as ``simplify`` does."""
     if a == FULL:
         return b
     if b == FULL:
@@ -109,10 +107,12 @@ def intersect(a: Union, b: Union) -> Union:
 
 
 def unite(a: Union, b: Union) -> Union:
+    """What is in either. Raises TooComplex."""
     return simplify(set(a | b))
 
 
 def complement(terms: Union) -> Union:
+    """All other numbers. Raises TooComplex."""
     result = FULL
     for term in ordered(terms):
         outside = {Lattice(n) if term.step is None else Lattice(fraction_lcm(n, term.step)) for n in term.without}

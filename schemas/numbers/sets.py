@@ -40,7 +40,7 @@ class NumberSet:
 
     @staticmethod
     def multiples(step: Number) -> NumberSet:
-        """Every integer multiple of ``step``, which is positive."""
+        """Every integer multiple of ``step``. Raises ValueError unless it is positive."""
         if step <= 0:
             raise ValueError("a multiple's step must be positive")
         return NumberSet(normal([Region(BOTTOM, TOP, frozenset({Lattice(exact(step))}))]))
@@ -131,10 +131,6 @@ class NumberSet:
     def regex(self) -> str:
         """One regular expression in Rust syntax, when that is enough; else raises ``TooComplex``."""
         return terminals.regex(self.regions, plain=False)
-
-    def plain_regex(self) -> str:
-        """As :meth:`regex`, for the integers of the set spelled without fraction and exponent."""
-        return terminals.regex(self.regions, plain=True)
 
 
 _LINE = (Region(BOTTOM, TOP, FULL),)

@@ -24,7 +24,7 @@ from schemas.numbers.kinds import MULTIPLE_WHOLE, integers, multiples_of_tens, r
 from schemas.numbers.lattice import Lattice
 from schemas.numbers.multiples import power_of_ten
 from schemas.numbers.periodic import Part, one, periodic
-from schemas.numbers.points import single
+from schemas.numbers.points import WHOLE, single
 from schemas.numbers.regions import Region
 
 
@@ -48,7 +48,9 @@ def parts(regions: tuple[Region, ...], *, plain: bool) -> list[Part]:
         for part in one(single(values, plain=plain)):
             signs.setdefault(part, set()).add(sign)
     if regions and not signs:
-        raise TooComplex(f"multiples have at most {MULTIPLE_WHOLE} digits, and there are none so small")
+        raise TooComplex(
+            f"no such number has a short text: integers have at most {WHOLE} digits, multiples {MULTIPLE_WHOLE}"
+        )
     signed = [_signed(part, found) for part, found in signs.items()]
     simple = either([part.every[0] for part in signed if part.is_one_expression])
     rest = [part for part in signed if not part.is_one_expression]

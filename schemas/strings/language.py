@@ -14,9 +14,9 @@ from schemas.strings.ecma import parse
 from schemas.strings.formats import named, named_perhaps
 from schemas.strings.intersections import intersection
 from schemas.strings.membership import matches
-from schemas.strings.nodes import Regex
+from schemas.strings.nodes import Nothing, Regex
 from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, is_length, length, letter, union
-from schemas.strings.relaxation import affordable
+from schemas.strings.relaxation import affordable, is_empty
 from schemas.strings.shortcut import shortcuts
 
 
@@ -87,9 +87,13 @@ class Language:
         """Whether ``text`` is a member."""
         return matches(self.regex, text)
 
+    def is_nothing(self) -> bool:
+        """Whether the form alone shows that no string is a member in every reading."""
+        return isinstance(self.regex, Nothing)
+
     def is_empty(self) -> bool:
         """Whether there is no member. Raises TooComplex."""
-        return automaton.is_empty(self.regex)
+        return is_empty(self.regex)
 
     def shortest(self) -> str | None:
         """A shortest member. Raises TooComplex."""

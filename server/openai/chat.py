@@ -12,6 +12,7 @@ from starlette.responses import Response
 from server.bodies import json_object, read_body
 from server.event_stream import EventStream
 from server.generation import Choice
+from server.gone import unless_gone
 from server.openai.answer import chat_answer
 from server.openai.errors import error_frame, error_response
 from server.openai.models import check_model
@@ -19,7 +20,7 @@ from server.openai.request import ChatRequest, ask_of, parse_chat
 from server.openai.stream import ChunkWriter, chat_frames
 from server.outbox import Outbox
 from server.plan import Plan
-from server.serving import Serving, api_error, unless_gone
+from server.serving import Serving, api_error
 
 #: Bytes of a request that is planned in the event loop, within a millisecond or two, if its schemas are known.
 SHORT = 4096
@@ -34,18 +35,22 @@ async def chat_completions(serving: Serving, request: Request) -> Response:
     check_model(engine, chat.model)
     ask = ask_of(chat)
     answer_id = f"chatcmpl-{uuid.uuid4().hex}"
-    entered = serving.admission.enter_at_once()
-    leave = await unless_gone(request.receive, serving.admission.enter()) if entered is None else entered
+    leave = serving.admission.enter_at_once()
+    if leave is None:
+        with unless_gone(request.scope, request.receive):
+            leave = await serving.admission.enter()
     try:
         plan = serving.plan_at_once(ask, answer_id) if len(body) <= SHORT else None
         if plan is None:
-            plan = await unless_gone(request.receive, serving.plan(ask, answer_id))
+            with unless_gone(request.scope, request.receive):
+                plan = await serving.plan(ask, answer_id)
         choices = serving.choices(plan, asked_at=asked_at, hold=not chat.streamed)
         if chat.streamed:
             stream = _stream(serving, chat, choices, answer_id, engine.model_names[0], leave)
             leave = _nothing  # the stream leaves when it is over
             return _with_omitted(stream, plan)
-        whole = await unless_gone(request.receive, _whole(chat, choices, plan, engine.model_names[0]))
+        with unless_gone(request.scope, request.receive):
+            whole = await _whole(chat, choices, plan, engine.model_names[0])
         return _with_omitted(whole, plan)
     finally:
         leave()

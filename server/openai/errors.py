@@ -16,6 +16,7 @@ def error_body(error: ApiError) -> bytes:
 
 
 def error_response(error: ApiError) -> Response:
+    """The error as a whole answer, with its status and headers."""
     return Response(error_body(error), error.status, error.headers, "application/json")
 
 

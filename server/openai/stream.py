@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from decoding.deltas import TokenLogprob
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
-from server.event_stream import WriteNow
+from server.event_stream import LastFrame, WriteNow
 from server.generation import Choice, Step
 from server.one_line_json import one_line_json
 from server.openai.logprobs import logprobs_object
@@ -122,6 +122,6 @@ async def chat_frames(
                 data = writer.roles() + data
             if data:
                 yield data
-        yield writer.usage(choices) + DONE
     finally:
         await outbox.close()
+    yield LastFrame(writer.usage(choices) + DONE)

@@ -48,6 +48,25 @@ def test_a_long_string_arrives_in_many_fragments_from_the_start(http: httpx2.Cli
     pytest.fail(f"first fragment after {shares[0]:.0%} of {took:.1f} s; {crowd:.0%} of them within a tenth of the time")
 
 
+def test_characters_of_several_tokens_arrive_whole(http: httpx2.Client, model: str) -> None:
+    """b23: for these the embedded model has tokens of parts of characters only, forced ones and sampled ones."""
+    words = ["日本語 🎈", "Żółć é", "漢字 e\u0301", '"\\\u2028']
+    properties = {f"w{n}": {"enum": [word, word + "!"]} for n, word in enumerate(words)}
+    schema = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    tool = LoadTool("say_words", "Say words.", schema, "Say the words.")
+    body = {"model": model, "messages": user(tool.prompt), "tools": wires((tool,)), "tool_choice": named(tool)}
+    body |= {"max_tokens": 200, "parallel_tool_calls": False}
+
+    def ask(seed: int) -> StreamedAnswer:
+        return read_stream(http, body | {"seed": seed, "temperature": 1})
+
+    for answer in at_once({seed: partial(ask, seed) for seed in range(4)}).values():
+        assert answer.result().faults == []
+        (call,) = answer.result().choices[0].calls
+        assert answer.result().choices[0].finish_reason == "tool_calls"
+        assert_valid([(call.name, call.arguments)], (tool,))
+
+
 STOPS = [["}"], ['"', ":"], ["a", "e", "t", "b"], ["</tool_call>", "\n"]]
 
 

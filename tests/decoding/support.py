@@ -20,7 +20,7 @@ from decoding import (
     ToolGrammar,
     tool_from_wire,
 )
-from decoding.formats import get, names
+from decoding.formats import get, names, text_behind_arguments
 from schemas.byte_vocabulary import EOS
 from schemas.sample import matcher
 from schemas.spelling import JSON, Keywords, Tags
@@ -94,7 +94,7 @@ def read(
 
 def arguments_end(fmt: Format, calls: Sequence[tuple[str, str]]) -> list[int]:
     """Where in these calls' text it is certain that the arguments of each are at their end."""
-    behind = fmt.behind_arguments
+    behind = text_behind_arguments(fmt.call)
     before = len(behind) - len(behind.lstrip())
     # How much of what stands behind them has to be seen.
     seen = {Tags: before + len(behind.split()[0]) if behind.split() else 0, Keywords: 1}.get(type(fmt.spelling), 0)

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from decoding import Format, ToolChoice, render_text
-from decoding.formats import get
+from decoding.formats import get, text_behind_arguments
 from tests.decoding import templates
 from tests.decoding.support import ALL_FORMATS, TOOLS
 from tests.decoding.test_rendering import OWN, calling, result, user
@@ -60,7 +60,7 @@ def is_object(arguments: str) -> bool:
 
 
 PIECES = ["{", "}", "[", "]", '"', "\\", ":", ",", '{"q": "x', '{"q": "x"}', "null", "\n", "{{ x }}", "{% end %}", "é"]
-PIECES += sorted({text for fmt in ALL_FORMATS for text in (fmt.marker, fmt.behind_arguments) if text})
+PIECES += sorted({text for fmt in ALL_FORMATS for text in (fmt.marker, text_behind_arguments(fmt.call)) if text})
 
 
 @settings(max_examples=25, deadline=None)

@@ -9,6 +9,7 @@ import random
 import pytest
 
 from decoding import CallFinished, CallStarted, Finished, Format, Reader, Text, tool_from_wire, tool_grammar
+from schemas import compile_schema
 from schemas.sample import matcher, walk
 from tests.decoding.support import ALL_FORMATS, TOOLS, accepts, arguments_end, call, ends_after, merged, read, wire
 
@@ -76,6 +77,70 @@ def test_one_call(fmt: Format) -> None:
         assert accepts(grammar, fmt.write_calls([FIND]))
         assert not accepts(grammar, fmt.write_calls([FIND, PING]))
         assert ends_after(grammar, fmt.write_calls([FIND]) + (fmt.text.end if fmt.text else ""))
+
+
+@every_format
+def test_named_and_allowed_tools(fmt: Format) -> None:
+    """d1, d5: what was chosen is called, and nothing else."""
+    find, ping = fmt.write_calls([FIND]), fmt.write_calls([PING])
+    end = fmt.text.end if fmt.text else ""
+    named = tool_grammar(TOOLS, {"type": "function", "function": {"name": "find"}}, True, fmt)
+    assert accepts(named, find)
+    assert ends_after(named, find + end)
+    others = ("", "Hello.", ping, fmt.write_calls([MANY]), fmt.write_calls([FIND, FIND]), fmt.write_answer("No.", []))
+    assert not any(accepts(named, text) for text in others)
+    for mode in ("auto", "required"):
+        chosen = {
+            "mode": mode,
+            "tools": [{"type": "function", "function": {"name": name}} for name in ("ping", MANY[0])],
+        }
+        allowed = tool_grammar(TOOLS, {"type": "allowed_tools", "allowed_tools": chosen}, True, fmt)
+        assert accepts(allowed, fmt.write_calls([PING, MANY]))
+        assert not accepts(allowed, find)
+        assert not accepts(allowed, fmt.write_calls([PING, FIND]))
+        assert accepts(allowed, fmt.write_answer("Hello.", [])) == (mode == "auto")
+
+
+@every_format
+def test_no_arguments_and_the_end(fmt: Format) -> None:
+    """d8: a tool that declares nothing gets nothing, no white space either, and the answer is over."""
+    grammar = tool_grammar(TOOLS[:1], {"type": "function", "function": {"name": "ping"}}, True, fmt)
+    text = fmt.write_calls([PING])
+    assert accepts(grammar, text)
+    assert ends_after(grammar, text + (fmt.text.end if fmt.text else ""))
+    assert not accepts(grammar, fmt.write_calls([("ping", '{"a": 1}')]))
+    assert not accepts(grammar, text + " " * 20)
+
+
+@every_format
+def test_strict_changes_nothing(fmt: Format) -> None:
+    """a17: arguments are held to the schema whether or not the client wrote ``strict``."""
+    tools = [wire("find", {"q": {"type": "string"}}) for _ in range(3)]
+    for tool, strict in zip(tools[1:], (True, False), strict=True):
+        tool["function"]["strict"] = strict
+    for mode in ("auto", "required"):
+        assert len({tool_grammar([tool], mode, True, fmt).cfg.definition for tool in tools}) == 1
+
+
+@every_format
+def test_response_format(fmt: Format) -> None:
+    """d10: under auto the answer is calls or that JSON, under required calls, under none that JSON."""
+    closed = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    response = compile_schema(closed | {"additionalProperties": False})
+    auto, required, none = (
+        tool_grammar(TOOLS, mode, True, fmt, response=response) for mode in ("auto", "required", "none")
+    )
+
+    def said(text: str) -> str:
+        # Marks around text that are no tokens stand around free text only.
+        return text if fmt.text else fmt.write_answer(text, [])
+
+    calls = fmt.write_calls([PING, FIND])
+    assert [accepts(grammar, said('{"a":1}')) for grammar in (auto, required, none)] == [True, False, True]
+    assert [accepts(grammar, calls) for grammar in (auto, required, none)] == [True, True, False]
+    for text in ("", "Hello.", "{}", '{"a":"x"}', '{"a":1} and more'):
+        assert not any(accepts(grammar, said(text)) for grammar in (auto, required, none)), text
+    assert not accepts(auto, fmt.write_calls([("ping", '{"q": 1}')]))
 
 
 @every_format

@@ -23,7 +23,7 @@ from decoding import (
     tool_from_wire,
     tool_grammar,
 )
-from decoding.formats import get
+from decoding.formats import get, text_behind_arguments
 from decoding.reasoning import ReasoningMode
 from decoding.spelled_tools import members_of, spelled
 from schemas import SchemaError
@@ -38,7 +38,7 @@ AS_TOKENS = {fmt.name: fmt for fmt in BOUND}
 NAMES = ["a", "ab", "abc", "a-b", "a_b", "-", "_", "0", "to", "functions", "function", "name", "json", "x" * 64]
 KEYS = ["a", "b", "a b", '"', "'", "<", "</parameter>", "</arg_key>", "\n", "=", ":", ",", "{", "]", "(", "\\", "&"]
 KEYS += ["&quot;", "日本", "\0", '<|"|>', "True", "5", "", 'x" y', "to"]
-MARKS = sorted({text for fmt in ALL_FORMATS for text in (fmt.marker, fmt.behind_arguments) if text})
+MARKS = sorted({text for fmt in ALL_FORMATS for text in (fmt.marker, text_behind_arguments(fmt.call)) if text})
 STRINGS = ["x", "", "5", "null", "True", "\n", " \n ", "\n</parameter>", "a</arg_value>b", '<|"|>', "<escape>", "```\n"]
 STRINGS += ["<|close|>argument<|sep|>", "<|open|>response<|sep|>", "</think>", "\\", "'", '"', "]", "}", ")", ", "]
 STRINGS += MARKS
@@ -69,7 +69,7 @@ def test_names_that_a_format_could_not_tell() -> None:
 def test_markers_are_data_in_every_value(fmt: Format) -> None:
     """As constants, in lists of choices and deep inside; what a format cannot write is refused with its place."""
     own = [*fmt.fixed_texts, fmt.opening] if fmt.spelling == JSON else STRINGS[: -len(MARKS)]
-    for value in dict.fromkeys([*own, fmt.marker, fmt.behind_arguments]):
+    for value in dict.fromkeys([*own, fmt.marker, text_behind_arguments(fmt.call)]):
         for schema, written in (
             ({"const": value}, value),
             ({"enum": ["zz", value, None]}, value),

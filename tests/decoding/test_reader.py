@@ -7,7 +7,7 @@ import re
 import pytest
 
 from decoding import ArgumentsDelta, CallFinished, CallStarted, Finished, Format, Reader, Reasoning, Text, new_call_id
-from tests.decoding.support import FORMATS, TOOLS, WIRE, call, merged, read
+from tests.decoding.support import FORMATS, JSON_FORMATS, TOOLS, WIRE, call, merged, read
 
 every_format = pytest.mark.parametrize("fmt", FORMATS, ids=lambda fmt: fmt.name)
 
@@ -92,13 +92,13 @@ def test_metadata_once_and_no_empty_delta(fmt: Format) -> None:
     assert isinstance(events[-1], Finished)
 
 
-@every_format
+@pytest.mark.parametrize("fmt", JSON_FORMATS, ids=lambda fmt: fmt.name)
 def test_arguments_come_as_they_are_made(fmt: Format) -> None:
     """b19: each character of the arguments is passed on with the delta that brings it, and the call's start with the
     first of them."""
     value = "x" * 600
     arguments = f'{{"q":"{value}"}}'
-    text = fmt.write_call("find", arguments)
+    text = fmt.write_calls([("find", arguments)])
     reader = Reader(fmt, TOOLS)
     begin = text.index(arguments)
     sizes = []

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from llguidance import LLMatcher
 
 from decoding import CallFinished, Finished, Format, Text, tool_from_wire, tool_grammar
+from decoding.formats import text_behind_arguments
 from decoding.spelled_tools import members_of, spelled
 from decoding.spellings import write_arguments
 from schemas import SchemaError
@@ -237,7 +238,7 @@ def markup(fmt: Format) -> list[str]:
     }[type(spelling)](spelling)
     return [
         *marks,
-        fmt.behind_arguments,
+        text_behind_arguments(fmt.call),
         fmt.marker,
         "null",
         "True",

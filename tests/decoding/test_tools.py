@@ -103,10 +103,7 @@ def test_a_root_that_refers_to_itself() -> None:
     assert validator.is_valid({"next": 1})
     assert validator.is_valid({"next": {"next": 1}})
     assert not validator.is_valid(1)
-    try:
-        grammar = compile_schema(narrowed).grammar
-    except SchemaError as refused:
-        pytest.skip(f"this schema compiler refuses it: {refused}")
+    grammar = compile_schema(narrowed).grammar
     assert accepts(grammar, '{"next":1}')
     assert not accepts(grammar, "1")
 

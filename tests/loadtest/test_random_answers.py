@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from decoding.formats import bind, get, names
-from loadtest.random_answers import Answer, Tally, faults_of, tally
+from loadtest.random_answers import AS_JSON, Answer, Tally, faults_of, tally
 from loadtest.random_model import random_engine
 from server.embedded import EmbeddedModelError
 from server.engine_client import EngineClient
@@ -50,6 +50,7 @@ def test_random_answers(bench: Bench, name: str) -> None:
     assert found.calls > 10
     assert found.cut < 35
     assert found.reasoned > 1 or get(name).reasoning is None
+    assert found.as_json > 0
 
 
 def test_what_the_grammar_engine_takes_for_a_special_token(bench: Bench) -> None:
@@ -82,3 +83,9 @@ def test_the_judge() -> None:
     twice = Answer((("ping", "{}"), ("ping", "{}")), "", "", "tool_calls")
     assert list(faults_of(hermes, body | {"parallel_tool_calls": False}, twice))
     assert list(faults_of(mistral, body, Answer((), "x[TOOL_CALLS]", "", "stop")))
+    as_json = body | {"response_format": AS_JSON}
+    assert not list(faults_of(hermes, as_json, Answer((), '{"n":1}', "", "stop")))
+    assert not list(faults_of(hermes, as_json, Answer((("ping", "{}"),), "", "", "tool_calls")))
+    for text in ("Hi.", "", "{}", '{"n":1} Hi.'):
+        assert list(faults_of(hermes, as_json, Answer((), text, "", "stop")))
+    assert list(faults_of(hermes, as_json, Answer((("ping", "{}"),), '{"n":1}', "", "tool_calls")))

@@ -58,3 +58,16 @@ def test_uniqueness_of_free_items_is_residue() -> None:
     compiled = Grammar({"type": "array", "items": {"type": "string"}, "uniqueItems": True}).compiled
     assert [(r.path, r.keyword) for r in compiled.residue] == [("", "uniqueItems")]
     assert Grammar({"type": "array", "uniqueItems": True, "maxItems": 1}).compiled.residue == []
+
+
+@pytest.mark.parametrize(
+    "schema", [{"maxItems": 1000}, {"minItems": 800, "maxItems": 1000, "prefixItems": [{"const": 5}]}]
+)
+def test_matches_that_make_rules_too_deep_are_checked(schema: dict[str, Any]) -> None:
+    counted = {"type": "array", "items": {"enum": [5, 6]}, "contains": {"const": 5}, "maxContains": 2, **schema}
+    grammar = Grammar({"properties": {"a": {"items": counted}}, "required": ["a"], "type": "object"})
+    assert [(r.path, r.keyword) for r in grammar.compiled.residue] == [("/properties/a/items", "contains")]
+    fits = [5, *[6] * 899]
+    assert grammar.allows({"a": [fits, [*fits[:899], 5]]})
+    assert not grammar.allows({"a": [[5, 5, *fits]]})
+    assert not grammar.takes(json.dumps({"a": [[5] * 1001]}, separators=(",", ":")))

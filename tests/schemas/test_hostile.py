@@ -242,7 +242,10 @@ def test_what_is_too_much_names_the_limit_or_fits(name: str) -> None:
     assert verdict in ("exact", "checked") or "limit" in verdict
 
 
-def test_numbers_that_not_even_a_superset_spells_are_refused() -> None:
-    bounds = {"type": "integer", "minimum": 10**300, "maximum": 10**300 + 5}
-    with pytest.raises(SchemaError, match="too complex"):
-        compile_schema({"type": "object", "properties": {"a": bounds}, "required": ["a"]})
+@pytest.mark.parametrize("kind", ["integer", "number"])
+@pytest.mark.parametrize(("low", "high"), [(10**300, 10**300 + 5), (-(10**100) - 5, -(10**100))])
+def test_numbers_that_not_even_a_superset_spells_are_refused_where_they_stand(kind: str, low: int, high: int) -> None:
+    bounds = {"type": kind, "minimum": low, "maximum": high}
+    with pytest.raises(SchemaError, match="too complex: no such number has a short text") as caught:
+        compile_schema({"type": "object", "properties": {"a": {"items": bounds}}, "required": ["a"]})
+    assert caught.value.path == "/properties/a/items"

@@ -1,4 +1,4 @@
-"""Group (a) and the schema rows of group (g) of the peers' failure list: the kind of fault, not just its input."""
+"""Group (a) and the schema rows of groups (f) and (g) of the peers' failure list: the kind of fault, not its input."""
 
 from __future__ import annotations
 
@@ -328,6 +328,36 @@ def test_g3_a_reference_to_itself_is_refused(schema: dict[str, Any]) -> None:
 def test_g3_recursion_that_needs_an_endless_value_is_refused() -> None:
     with pytest.raises(SchemaError, match="unsatisfiable"):
         compile_schema({"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]})
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"type": "object"},
+        {"type": "object", "additionalProperties": {"type": ["string", "array"]}},
+        {"properties": {"a": {"type": ["string", "array"]}}, "required": ["a"], "additionalProperties": False},
+        {"type": "object", "patternProperties": {"^a": {"type": ["string", "array"]}}, "minProperties": 1},
+        {"type": "object", "propertyNames": {"maxLength": 3}},
+        {"enum": [{"a": "x"}, {"a": ["x", 1]}]},
+    ],
+)
+def test_f3_white_space_may_be_left_out_and_does_not_go_on(schema: dict[str, Any]) -> None:
+    grammar = Grammar(schema)
+    for text in ('{"a":"x"}', '{"a": "x"}', '{"a":["x",1]}', '{"a": ["x", 1]}'):
+        assert grammar.takes(text), text
+    loose = (
+        '{"a":  "x"}',
+        '{ "a":"x"}',
+        '{"a" :"x"}',
+        '{"a":\n"x"}',
+        '{"a":"x" }',
+        '{"a":"x"}\n',
+        ' {"a":"x"}',
+        '\n{"a":"x"}',
+    )
+    for text in (*loose, '{"a":[ "x",1]}', '{"a":["x" ,1]}', '{"a":["x",  1]}', '{"a":["x",1 ]}', '{"a":["x",\t1]}'):
+        assert not grammar.takes(text), text
 
 
 @pytest.mark.parametrize("length", [127, 128, 129, 255, 256, 1000])

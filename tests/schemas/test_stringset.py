@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import llguidance
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas import SchemaError, compile_schema
 from schemas.byte_vocabulary import byte_tokenizer
 from schemas.engine import grammar_of
 from schemas.strings import Language
@@ -65,6 +67,15 @@ def test_terminals_match_exactly_the_members(strings: StringSet) -> None:
         taken = origin.deep_copy()
         matched = taken.try_consume_tokens(text) == len(text) and taken.is_accepting()
         assert matched is strings.contains(word), (word, strings.terminal())
+
+
+def test_a_format_that_some_read_more_widely_is_empty_with_too_few_characters() -> None:
+    mail = Language.named_format("email")
+    assert mail is not None
+    assert mail.perhaps is not None
+    assert StringSet.of(mail & Language.length(0, 2)).is_empty()
+    with pytest.raises(SchemaError, match="unsatisfiable"):
+        compile_schema({"type": "string", "format": "email", "maxLength": 2})
 
 
 def test_lone_surrogates_are_in_no_set() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -83,6 +84,17 @@ def test_every_setting_has_an_option() -> None:
     for field in Settings.model_fields:
         if field != "engine_args":
             assert f"--{names.get(field, field).replace('_', '-')}" in options
+
+
+def test_the_defaults_in_the_help_are_the_settings() -> None:
+    serve = get_command(app).commands["serve"]  # type: ignore[attr-defined]
+    told = {option.name: re.search(r"\[default: (.+)\]", option.help) for option in serve.params}
+    assert all(told.values())
+    for name, field in Settings.model_fields.items():
+        default = field.default
+        if isinstance(default, str | int | float):
+            shown = f"{default:g}" if isinstance(default, float) else str(default)
+            assert re.match(rf"{re.escape(shown)}\b", told[name][1])  # type: ignore[index]
 
 
 def test_an_unknown_option_and_a_wrong_value_are_usage_errors() -> None:

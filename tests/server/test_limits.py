@@ -41,6 +41,16 @@ def test_every_v1_route_asks_for_a_key(locked: Stub, method: str, path: str) -> 
         assert response.headers["x-request-id"].startswith("req_")
 
 
+def test_no_route_is_forgotten(locked: Stub) -> None:
+    """i1: whatever is added later asks for a key, too."""
+    paths = {path for route in locked.app.routes if (path := getattr(route, "path", None))}
+    closed = {path for path in paths if path.startswith("/v1/")}
+    assert paths - closed == {"/health/live", "/health/ready", "/version", "/metrics"}
+    assert closed == {"/v1/chat/completions", "/v1/models", "/v1/models/{name:path}"}
+    for path in closed:
+        assert locked.client.get(path).status_code == 401
+
+
 def test_each_key_opens(locked: Stub) -> None:
     for key in (b"first-key", "schlüssel".encode()):
         response = locked.client.get("/v1/models", headers=[(b"authorization", b"Bearer " + key)])

@@ -368,6 +368,8 @@ def test_a_fine_request_with_every_harmless_field(stub: Stub) -> None:
         audio=None, tools=None, stop=None, seed=None, n=None, temperature=None, stream=None, stream_options=None,
         response_format=None, max_tokens=None, logprobs=None, top_logprobs=None, top_k=-1, min_p=0.1,
         repetition_penalty=1.1, chat_template_kwargs={"x": 1}, something_new={"a": 1},
+        messages=[{"role": "user", "cache_control": {}, "content": [
+            {"type": "text", "text": "Hi", "prompt_cache_breakpoint": {"mode": "explicit"}, "cache_control": {}}]}],
     )  # fmt: skip
     assert response.status_code == 200, response.text
     assert response.json()["choices"][0]["message"]["content"] == "Hello"

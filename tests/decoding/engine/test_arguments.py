@@ -10,11 +10,15 @@ import pytest
 
 pytest.importorskip("vllm.v1.worker.cpu_worker", reason="needs vLLM's CPU build")
 
+from vllm.engine.arg_utils import AsyncEngineArgs
+from vllm.utils.argparse_utils import FlexibleArgumentParser
+
 from decoding.engine.arguments import EngineArgumentError, _obstacle, engine_config
 from decoding.engine.counters import CoreCounters, attach, take
 from decoding.engine.norms import PROVIDER
 from decoding.engine.scheduler import scheduler_path
 from server.embedded import default_cache_dir, prepare
+from tests.test_documents import other_options
 
 
 @pytest.fixture(scope="module")
@@ -144,3 +148,8 @@ def test_counters_ride_unseen() -> None:
     assert take(stats) == counters
     assert stats.running_lora_adapters == {"mine": 1}
     assert take(stats) is None
+
+
+def test_options_that_the_documents_name_are_vllm_s() -> None:
+    parser = AsyncEngineArgs.add_cli_args(FlexibleArgumentParser(add_help=False))
+    assert other_options() <= {option for action in parser._actions for option in action.option_strings}

@@ -158,6 +158,8 @@ def _object(document: Document, node: Node, value: dict[str, Any], out: Outcome)
             out.valid &= evaluate(document, node.property_names, name).valid
     for name, needed in node.dependent_required:
         out.valid &= name not in value or all(other in value for other in needed)
+    for name, child in node.dependencies:
+        out.valid &= name not in value or evaluate(document, child, value).valid
     for name, child in node.dependent_schemas:
         if name in value:
             _require(out, evaluate(document, child, value))

@@ -5,15 +5,19 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import jsonschema_rs
 import pytest
 
 from schemas.document import load, validator_for
 from schemas.errors import SchemaError
 from schemas.node import Node
+from tests.schemas.acceptance import Grammar
 from tests.schemas.document.evaluate import is_valid
 
 DRAFT4 = "http://json-schema.org/draft-04/schema#"
 DRAFT7 = "http://json-schema.org/draft-07/schema#"
+DRAFT2019 = "https://json-schema.org/draft/2019-09/schema"
+DRAFT2020 = "https://json-schema.org/draft/2020-12/schema"
 
 
 def root(schema: Any) -> Node:
@@ -150,7 +154,21 @@ def test_dependencies_are_split_in_every_draft() -> None:
     for dialect in (DRAFT4, DRAFT7, "https://json-schema.org/draft/2020-12/schema"):
         node = root({"$schema": dialect, "dependencies": {"a": ["b", "c"], "d": {"required": ["e"]}}})
         assert node.dependent_required == (("a", ("b", "c")),)
-        assert [name for name, _ in node.dependent_schemas] == ["d"]
+        assert [name for name, _ in (*node.dependencies, *node.dependent_schemas)] == ["d"]
+
+
+@pytest.mark.parametrize("dialect", [DRAFT2019, DRAFT2020])
+def test_the_old_dependencies_evaluate_nothing(dialect: str) -> None:
+    """As jsonschema-rs reads them; the two drafts do not say."""
+    inner = {"a": {"properties": {"a": {}, "b": {}}}}
+    shut = {"$schema": dialect, "unevaluatedProperties": False, "properties": {"c": {}}}
+    for keyword, takes in (("dependencies", False), ("dependentSchemas", True)):
+        schema = {**shut, keyword: inner}
+        assert is_valid(load(schema), {"a": 1, "b": 2}) is takes
+        assert jsonschema_rs.is_valid(schema, {"a": 1, "b": 2}) is takes
+        assert Grammar(schema).takes('{"a":1,"b":2}') is takes
+    closed = Grammar({"$schema": dialect, "properties": {"a": {}}, "dependencies": inner}, undeclared="forbid")
+    assert [closed.takes(text) for text in ('{"a":1,"b":2}', '{"b":2}', '{"c":3}')] == [True, False, False]
 
 
 def test_contains_counts_need_contains() -> None:

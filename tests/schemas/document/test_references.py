@@ -219,11 +219,20 @@ def test_without_names_inside_a_scan_finds_nothing_more(schema: dict[str, Any]) 
 
 
 @pytest.mark.parametrize(
-    "name", [{"$id": "b"}, {"id": "b"}, {"$anchor": "b"}, {"$dynamicAnchor": "b"}, {"$schema": "b", "id": {}}]
+    "name",
+    [
+        {"$id": "b"},
+        {"id": "b"},
+        {"$anchor": "b"},
+        {"$dynamicAnchor": "b"},
+        {"$schema": "b", "id": {}},
+        {"$schema": "b"},
+    ],
 )
 def test_what_names_a_subschema_is_seen(name: dict[str, Any]) -> None:
     assert survey({"$defs": {"a": {"not": name}}}, Limits()).names_places
 
 
-def test_a_draft_without_a_name_is_nothing() -> None:
-    assert not survey({"$defs": {"a": {"$schema": "http://json-schema.org/draft-04/schema#"}}}, Limits()).names_places
+def test_the_draft_of_the_root_once_more_is_nothing() -> None:
+    draft = {"$schema": "http://json-schema.org/draft-04/schema#"}
+    assert not survey({**draft, "$defs": {"a": draft}}, Limits()).names_places

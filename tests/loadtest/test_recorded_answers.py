@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loadtest import formats
-from loadtest.formats import NOT_WRITTEN, READ_OTHERWISE, Outcome, judge, recordings, report
+from loadtest import formats, recorded_answers
+from loadtest.recorded_answers import NOT_WRITTEN, READ_OTHERWISE, Outcome, judge, recordings, report
 
 pytest.importorskip("canitoolcall", reason="the recordings are canitoolcall's data")
 
@@ -35,14 +35,14 @@ def test_every_mismatch_is_explained() -> None:
 def test_what_is_not_explained_is_a_failure(
     fault: Outcome, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(formats, "recordings", lambda: iter([({}, {})]))
-    monkeypatch.setattr(formats, "judge", lambda recording, family: fault)
+    monkeypatch.setattr(recorded_answers, "recordings", lambda: iter([({}, {})]))
+    monkeypatch.setattr(recorded_answers, "judge", lambda recording, family: fault)
     assert formats.main(["--recorded"]) == 1
     assert said in capsys.readouterr().out.partition("unexplained: 1")[2]
 
 
 def test_no_recordings_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "recordings", lambda: iter(()))
+    monkeypatch.setattr(recorded_answers, "recordings", lambda: iter(()))
     with pytest.raises(SystemExit, match="no recordings"):
         formats.main(["--recorded"])
 
@@ -54,13 +54,17 @@ def test_the_judge_sees_a_wrong_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     fine = judge(recording, family)
     assert (fine.read, fine.unsteady, fine.written) == ("", False, "")
-    honest = formats._parse
-    monkeypatch.setattr(formats, "_parse", lambda *given: formats.Parse((), honest(*given).content, ""))
+    honest = recorded_answers._parse
+    monkeypatch.setattr(
+        recorded_answers, "_parse", lambda *given: recorded_answers.Parse((), honest(*given).content, "")
+    )
     assert "expected" in (judge(recording, family).read or "")
     monkeypatch.setattr(
-        formats, "_parse", lambda f, t, pieces, *more: honest(f, t, pieces[:1] if len(pieces) == 2 else pieces, *more)
+        recorded_answers,
+        "_parse",
+        lambda f, t, pieces, *more: honest(f, t, pieces[:1] if len(pieces) == 2 else pieces, *more),
     )
     assert judge(recording, family).unsteady
-    monkeypatch.setattr(formats, "_parse", honest)
+    monkeypatch.setattr(recorded_answers, "_parse", honest)
     changed = recording | {"raw_output": recording["raw_output"].replace('"arguments"', '"arguments" ')}
     assert judge(changed, family).written
