@@ -28,8 +28,11 @@ class AnswerReader(CallReader):
     def feed(self, text: str, token_ids: Sequence[int] = ()) -> list[Event]:
         """The events that ``text``, the next piece of the answer, makes certain. ``token_ids`` are the tokens of this
         piece; no format needs them, for special tokens stand in the text, too."""
-        if not self._buffer and (events := self._at_once(text)) is not None:
-            return events
+        if not self._buffer:
+            # Nearly every token only goes on with what came before it.
+            more = self._more_text if self._mode is Mode.TEXT else self._more_arguments
+            if (events := more(text)) is not None:
+                return events
         self._buffer += text
         self._read()
         keep = self._begin if self._mode is Mode.CALL and self._arguments is None else self._at
@@ -38,11 +41,8 @@ class AnswerReader(CallReader):
         self._dropped += keep
         return self._taken()
 
-    def _at_once(self, text: str) -> list[Event] | None:
-        """The events of ``text`` where it only goes on with what came before it, as nearly every token does; ``None``
-        where there is more to it."""
-        if self._mode is Mode.TEXT:
-            return self._more_text(text)
+    def _more_arguments(self, text: str) -> list[Event] | None:
+        """The events of ``text`` where it is more of a call's arguments and nothing else; ``None`` where it is not."""
         reader = self._argument_reader
         if self._mode is not Mode.CALL or self._arguments is None or type(reader) is not JsonReader:
             return None

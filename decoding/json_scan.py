@@ -22,8 +22,9 @@ class ObjectScanner:
         """The object's last bracket has been seen."""
 
     def goes_on(self, text: str) -> bool:
-        """Whether ``text`` is all of the object, and changes nothing: no string, object or array begins or ends."""
-        return not self._escaped and not self.complete and _ANYWHERE.search(text) is None
+        """Whether ``text`` is all of a begun object, and changes nothing: no string, object or array begins or ends, so
+        that ``scan`` need not look through it."""
+        return self._depth > 0 and not self._escaped and _ANYWHERE.search(text) is None
 
     def scan(self, text: str, start: int) -> int:
         """Go on at ``text[start]``; the position after the object's last bracket, or ``len(text)``. The object's

@@ -77,11 +77,11 @@ class TextReader:
 
     def _more_text(self, text: str) -> list[Event] | None:
         """The events of ``text`` in the visible text, when no mark begins in it; ``None`` when one may."""
+        if not self._firsts:
+            return [Text(text)] if text else []
         for first in self._firsts:
             if first in text:
                 return None
-        if not self._firsts:
-            return [Text(text)] if text else []
         self._dropped += len(text)
         self._show(text)
         events, self._events = self._events, []

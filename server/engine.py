@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import math
 import re
 import signal
@@ -21,19 +22,24 @@ from vllm.utils.gc_utils import freeze_gc_heap
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
 
+from decoding.deltas import Deliver, EngineDelta, TokenLogprob
 from decoding.engine.arguments import EngineArgumentError, JumpForward, engine_config
 from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCounters
 from decoding.engine.grammar_backend import is_panic
 from decoding.engine.latencies import StepPrometheusLogger
 from decoding.engine.outputs import listen, use_deltas
 from decoding.engine.shared_core import Seat, alone, give_up, join, launch, own
-from server.engine_client import Deliver, EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
+from decoding.engine.submitting import keep_end_of_sequence
+from server.engine_client import EngineDeadError, EngineRequestError, Sampling
 from server.threads import in_thread
 
 #: JSON has no infinity; OpenAI writes this for a token that cannot come.
 LOWEST_LOGPROB = -9999.0
 #: A grammar that every answer fits, to make the grammar engine build its tables before the first client waits for them.
 _WARM_UP_GRAMMAR = "start: /(?s:.*)/"
+
+#: Objects that may be made, more than were freed, before the garbage collector looks for cycles among them.
+_YOUNG_OBJECTS = 10_000
 
 
 class EngineStartError(RuntimeError):
@@ -124,6 +130,7 @@ class VllmEngine:
         def loaded() -> AsyncLLM:
             llm = load(counters)
             use_deltas(llm)
+            keep_end_of_sequence(llm)
             # vLLM asks the environment for every token otherwise.
             enable_envs_cache()
             return llm
@@ -134,6 +141,8 @@ class VllmEngine:
             await engine._warm_up()
             # What is loaded by now stays: a full collection would look through all of it while every stream waits.
             freeze_gc_heap()
+            # What a request is made of is freed by itself in a moment; looking through it until then is of no use.
+            gc.set_threshold(_YOUNG_OBJECTS)
         except EngineArgumentError:
             raise
         except Exception as error:
@@ -195,7 +204,7 @@ class VllmEngine:
         if self._closing:
             raise EngineDeadError("the server is shutting down")
         params = self._sampling_params(prompt_token_ids, sampling, grammar)
-        listener = _Listener(self, deliver, len(prompt_token_ids), sampling.logprobs)
+        listener = _Listener(self, deliver, sampling.logprobs)
         self._running.add(request_id)
         try:
             await listen(self._llm, list(prompt_token_ids), params, request_id, listener)
@@ -351,25 +360,21 @@ class VllmEngine:
 
 
 class _Listener:
-    """Turns one request's progress into deltas. ``finished``: the engine itself has ended it."""
+    """One request's part of the engine. ``finished``: the engine itself has ended it."""
 
-    def __init__(self, engine: VllmEngine, deliver: Deliver, prompt_tokens: int, logprobs: int | None) -> None:
+    def __init__(self, engine: VllmEngine, deliver: Deliver, logprobs: int | None) -> None:
+        self.deliver = deliver
         self.finished = False
         self._engine = engine
-        self._deliver = deliver
-        self._prompt_tokens = prompt_tokens
         self._logprobs = logprobs
 
-    def on_delta(self, text: str, token_ids: list[int], reason: str | None, cached_tokens: int) -> bool:
-        if reason is None:
-            return self._deliver(EngineDelta(text, token_ids, (), None, self._prompt_tokens, cached_tokens))
+    def end(self, reason: str) -> Literal["stop", "length"]:
         self.finished = True
-        end = _finish_reason(reason)
-        return self._deliver(EngineDelta(text, token_ids, (), end, self._prompt_tokens, cached_tokens))
+        return _finish_reason(reason)
 
-    def on_output(self, output: RequestOutput) -> bool:
+    def read(self, output: RequestOutput) -> EngineDelta:
         self.finished = output.finished
-        return self._deliver(self._engine.delta(output, self._logprobs))
+        return self._engine.delta(output, self._logprobs)
 
 
 def _finish_reason(reason: str) -> Literal["stop", "length"]:

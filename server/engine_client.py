@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from decoding.deltas import Deliver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,34 +32,6 @@ class Sampling(SamplingOptions):
 
     max_tokens: int
     stop_token_ids: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TokenLogprob:
-    """A token with its log probability (natural log) and the most likely alternatives at its place."""
-
-    token_id: int
-    token: str
-    logprob: float
-    top: tuple[TokenLogprob, ...] = ()
-    data: bytes | None = None
-    """The token's bytes, where they are not those of ``token``: a part of a character."""
-
-
-@dataclass(slots=True)  # not frozen: one is made for every token, and would take three times as long to make
-class EngineDelta:
-    """What arrived for one choice since the last delta. ``text`` holds whole characters only."""
-
-    text: str
-    token_ids: Sequence[int]
-    logprobs: Sequence[TokenLogprob] = field(default_factory=tuple)
-    finish_reason: Literal["stop", "length"] | None = None
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-
-
-Deliver: TypeAlias = Callable[[EngineDelta], bool]
-"""Takes one delta at once, in the event loop but in nobody's task, and says whether more is wanted. Raises nothing."""
 
 
 class EngineDeadError(RuntimeError):
@@ -92,7 +66,8 @@ class EngineClient(Protocol):
         request_id: str,
         deliver: Deliver,
     ) -> None:
-        """Generate one choice and give each delta to ``deliver`` as it arrives; return after the last.
+        """Generate one choice and give each delta to ``deliver`` (which raises nothing) as it arrives; return after the
+        last.
 
         Cancelling this, and ``deliver`` wanting no more, abort the generation in the engine within a step. Special
         tokens other than end-of-sequence are part of ``text`` when ``grammar`` is given or the format wants them.

@@ -54,8 +54,19 @@ class Gate:
 
     def feed(self, events: list[Event], *, cut: bool = False) -> list[Event]:
         """What may be shown of ``events``. ``cut``: a stop string ended the text here. Raises Violation."""
-        if len(events) == 1 and self._goes_on(events[0]):
-            return events
+        if len(events) == 1:
+            # A piece of text that nothing is known of, or of arguments that are not held, passes: nearly all do.
+            (event,) = events
+            call = self._call
+            if call is None:
+                if type(event) is Text and self._plan.answer is None:
+                    self.silent = False
+                    return events
+            elif type(event) is ArgumentsDelta and not call.hold:
+                call.held.append(event.fragment)
+                call.sent = True
+                self.silent = False
+                return events
         out: list[Event] = []
         for event in events:
             match event:
@@ -76,20 +87,6 @@ class Gate:
         if self._call is not None:
             self._call.sent = bool(self._call.held) and not self._call.hold
         return out
-
-    def _goes_on(self, event: Event) -> bool:
-        """A piece of text that nothing is known of, or of arguments that are not held: it passes as nearly all do."""
-        call = self._call
-        if type(event) is Text:
-            if call is not None or self._plan.answer is not None:
-                return False
-        elif type(event) is not ArgumentsDelta or call is None or call.hold:
-            return False
-        else:
-            call.held.append(event.fragment)
-            call.sent = True
-        self.silent = False
-        return True
 
     def _on_text(self, event: Text, out: list[Event]) -> None:
         if self._plan.answer is not None:

@@ -8,30 +8,33 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
+from decoding.deltas import EngineDelta, TokenLogprob
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
 from decoding.reader import Reader
 from decoding.stops import StopScanner
-from server.engine_client import EngineClient, EngineDelta, EngineRequestError, Sampling, TokenLogprob
+from server.engine_client import EngineClient, EngineRequestError, Sampling
 from server.errors import GuaranteeError
 from server.gate import Gate, Violation
 from server.metrics import Metrics
 from server.plan import Plan, sample_again
 
 _PIECES = (ArgumentsDelta, Text)
+_NO_LOGPROBS: Sequence[TokenLogprob] = ()
 
 
-@dataclass(slots=True)  # not frozen: one is made for every token
-class Step:
+class Step(msgspec.Struct):
     """Events that came together, with the log probabilities of the tokens since the step before.
 
     ``restart``: the choice begins anew, and what it gave before does not count. Only where everything is held.
     """
 
     events: list[Event]
-    logprobs: list[TokenLogprob]
+    logprobs: Sequence[TokenLogprob]
     restart: bool = False
 
 
@@ -129,7 +132,10 @@ class Choice:
                 events = run.read(delta)
                 self._count(delta, events)
                 if events and (shown := gate.feed(events, cut=run.cut)):
-                    show(self._step(shown))
+                    if len(shown) == 1 and type(shown[0]) in _PIECES and not self._logprobs:
+                        show(Step(shown, _NO_LOGPROBS))  # nearly all are
+                    else:
+                        show(self._step(shown))
             except BaseException as found:
                 fault = found
                 return False
@@ -147,8 +153,6 @@ class Choice:
     def _step(self, events: list[Event]) -> Step:
         logprobs, self._logprobs = self._logprobs, []
         for event in events:
-            if isinstance(event, _PIECES):
-                continue  # nearly all are
             if isinstance(event, CallStarted):
                 self._started += 1
             elif isinstance(event, CallFinished):
@@ -157,15 +161,15 @@ class Choice:
                 self._metrics.tool_calls.labels("incomplete").inc()
         return Step(events, logprobs)
 
-    def _count(self, delta: EngineDelta, events: Iterable[Event]) -> None:
+    def _count(self, delta: EngineDelta, events: Sequence[Event]) -> None:
         usage = self.usage
         tokens = len(delta.token_ids)
         usage.completion += tokens
-        self._metrics.completion_tokens.inc(tokens)
+        self._metrics.completion_tokens.value += tokens
         if delta.cached_tokens > usage.cached:
             usage.cached = min(delta.cached_tokens, usage.prompt)
         for event in events:
-            if isinstance(event, Reasoning):
+            if type(event) is Reasoning:
                 usage.reasoning += tokens
                 break
         if delta.logprobs:

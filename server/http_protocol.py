@@ -36,15 +36,45 @@ _AHEAD = 16
 _OFFER = (b"connection", b"upgrade", b"http2-settings")
 
 
+class Turn:
+    """What is written in one turn of the event loop leaves at its end, for all connections together.
+
+    A step of the engine brings a token to each of many streams. Writing is a system call, after which the processor has
+    forgotten much of what it needs for the next token: so first all tokens are made ready, then all are written.
+    """
+
+    __slots__ = ("_loop", "_written")
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._written: list[tuple[asyncio.Transport, bytes]] = []
+
+    def write(self, transport: asyncio.Transport, data: bytes) -> None:
+        """As ``transport.write``, before whatever is scheduled after this call."""
+        if not self._written:
+            if self._loop is None:
+                self._loop = asyncio.get_running_loop()
+            self._loop.call_soon(self._end)
+        self._written.append((transport, data))
+
+    def _end(self) -> None:
+        written, self._written = self._written, []
+        for transport, data in written:
+            transport.write(data)
+
+
 class StreamingProtocol(HttpToolsProtocol):
     """One connection. Every request gets the extensions ``WRITE_NOW``, ``DROP`` and ``ON_GONE``.
 
     ``receive_timeout``: seconds from the first byte of a request's head to its last. ``send_timeout``: seconds in which
-    a client must take some of a whole answer (how long a stream waits, the stream knows).
+    a client must take some of a whole answer (how long a stream waits, the stream knows). ``turn``: the event loop's.
     """
 
-    def __init__(self, *args: Any, receive_timeout: float = 60.0, send_timeout: float = 60.0, **more: Any) -> None:
+    def __init__(
+        self, *args: Any, turn: Turn, receive_timeout: float = 60.0, send_timeout: float = 60.0, **more: Any
+    ) -> None:
         super().__init__(*args, **more)
+        self._turn = turn
         self._receive_timeout = receive_timeout
         self._send_timeout = send_timeout
         self._answering: RequestResponseCycle | None = None
@@ -96,7 +126,7 @@ class StreamingProtocol(HttpToolsProtocol):
         # The task that answers has been made and not run yet.
         if cycle is None or cycle.scope is not self.scope:
             return
-        extensions: Any = {WRITE_NOW: partial(_write_now, cycle), DROP: self.transport.abort}
+        extensions: Any = {WRITE_NOW: partial(_write_now, cycle, self._turn), DROP: self.transport.abort}
         extensions[ON_GONE] = partial(self._tell_when_gone, cycle)
         self.scope["extensions"] = extensions
         if self.scope["http_version"] == "1.0":
@@ -186,10 +216,10 @@ class StreamingProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def _write_now(cycle: RequestResponseCycle, data: bytes) -> bool:
+def _write_now(cycle: RequestResponseCycle, turn: Turn, data: bytes) -> bool:
     if not cycle.chunked_encoding or cycle.flow.write_paused or cycle.disconnected or cycle.response_complete:
         return False
-    cycle.transport.write(b"%x\r\n%b\r\n" % (len(data), data))
+    turn.write(cycle.transport, b"%x\r\n%b\r\n" % (len(data), data))
     return True
 
 

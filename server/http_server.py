@@ -11,7 +11,7 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from server.http_protocol import StreamingProtocol
+from server.http_protocol import StreamingProtocol, Turn
 from server.settings import Settings
 
 #: Seconds for open connections to take their last bytes after generation has ended.
@@ -28,7 +28,12 @@ class HttpServer(uvicorn.Server):
 
 def http_protocol(settings: Settings) -> Any:
     """What uvicorn makes a protocol of each connection with."""
-    return partial(StreamingProtocol, receive_timeout=settings.receive_timeout, send_timeout=settings.send_timeout)
+    return partial(
+        StreamingProtocol,
+        turn=Turn(),
+        receive_timeout=settings.receive_timeout,
+        send_timeout=settings.send_timeout,
+    )
 
 
 def http_server(app: FastAPI, settings: Settings) -> HttpServer:

@@ -68,18 +68,15 @@ class LoopHistogram(Collector):
 
 
 class LoopCounter(Collector):
-    """A counter of the same kind."""
+    """A counter of the same kind: ``value`` only grows."""
 
     def __init__(self, name: str, text: str, *, registry: CollectorRegistry) -> None:
         self._name, self._text = name, text
-        self._value = 0.0
+        self.value = 0.0
         registry.register(self)
 
-    def inc(self, value: float = 1.0) -> None:
-        self._value += value
-
     def collect(self) -> Iterable[Metric]:
-        yield CounterMetricFamily(self._name, self._text, value=self._value)
+        yield CounterMetricFamily(self._name, self._text, value=self.value)
 
 
 class Metrics:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
+from decoding.deltas import TokenLogprob
 from decoding.events import ArgumentsDelta, Event, Reasoning, Text
 from server.generation import Choice, Step
 
@@ -72,7 +73,7 @@ class Outbox:
         if self._events > self._limit:
             raise SlowClient
         if self._alone:
-            self._changed.set()
+            self._wake()
         elif not self._hand_over_soon:
             # Not now: what other choices have in the same step of the engine leaves in the same write.
             self._hand_over_soon = True
@@ -85,7 +86,7 @@ class Outbox:
         if self._passes_at_once(self._waiting):
             self._waiting, self._events = [], 0
         else:
-            self._changed.set()
+            self._wake()
 
     def _passes_at_once(self, steps: Steps) -> bool:
         """Whether the shortcut has taken ``steps``; only while a task waits for them."""
@@ -100,12 +101,17 @@ class Outbox:
             self._idle_since = time.monotonic()
         return passed
 
+    def _wake(self) -> None:
+        """Let the task that waits in ``take`` go on; from now on it is its turn to hand steps over."""
+        self._idle_since = None
+        self._changed.set()
+
     def _wake_when_idle(self, seconds: float) -> None:
         """Wake ``take`` once it has waited so long: one timer for the whole answer, not one for each delta."""
         idle = 0.0 if self._idle_since is None else time.monotonic() - self._idle_since
         left = seconds - idle
         if left <= 0:
-            self._changed.set()
+            self._wake()
             left = seconds
         self._timer = asyncio.get_running_loop().call_later(left, self._wake_when_idle, seconds)
 
@@ -129,17 +135,17 @@ class Outbox:
             self._fault = self._fault or fault
         finally:
             self._open -= 1
-            self._changed.set()
+            self._wake()
 
 
 def _joined(steps: Steps) -> Steps:
     """One step per choice, neighbouring pieces of the same kind in one event."""
-    by_choice: dict[int, Step] = {}
+    events: dict[int, list[Event]] = {}
+    logprobs: dict[int, list[TokenLogprob]] = {}
     for choice, step in steps:
-        whole = by_choice.setdefault(choice, Step([], []))
-        whole.events.extend(step.events)
-        whole.logprobs.extend(step.logprobs)
-    return [(choice, Step(_merge(step.events), step.logprobs)) for choice, step in sorted(by_choice.items())]
+        events.setdefault(choice, []).extend(step.events)
+        logprobs.setdefault(choice, []).extend(step.logprobs)
+    return [(choice, Step(_merge(events[choice]), logprobs[choice])) for choice in sorted(events)]
 
 
 def _merge(events: list[Event]) -> list[Event]:

@@ -27,6 +27,23 @@ class _Reader:
         # Trying to receive would be answered with an exception, which costs more than to ask.
         if not int(self._socket.getsockopt(zmq.EVENTS)) & _READABLE:
             return None
+        return self._received()
+
+    async def next_frames(self) -> list[zmq.Frame] | None:
+        """Wait until something may have come, and take it if it has. Only after ``frames`` found nothing: the
+        descriptor tells of changes."""
+        loop = asyncio.get_running_loop()
+        if self._loop is None:
+            self._loop = loop
+            loop.add_reader(self._descriptor, self._wake)
+        self._waiting = loop.create_future()
+        await self._waiting
+        try:
+            return self._received()  # nearly always it has
+        except zmq.Again:
+            return None
+
+    def _received(self) -> list[zmq.Frame]:
         frame = self._socket.recv(zmq.NOBLOCK, copy=False)
         frames = [frame]
         while frame.more:
@@ -34,15 +51,6 @@ class _Reader:
             frame = self._socket.recv(copy=False)
             frames.append(frame)
         return frames
-
-    async def readable(self) -> None:
-        """Wait until something may have come. Only after ``frames`` found nothing: the descriptor tells of changes."""
-        loop = asyncio.get_running_loop()
-        if self._loop is None:
-            self._loop = loop
-            loop.add_reader(self._descriptor, self._wake)
-        self._waiting = loop.create_future()
-        await self._waiting
 
     def _wake(self) -> None:
         if self._waiting is not None and not self._waiting.done():
@@ -68,9 +76,9 @@ class OutputSocket(zmq.asyncio.Socket):
     async def recv_multipart(self, flags: int = 0, copy: bool = True, track: bool = False) -> list[Any]:  # type: ignore[override]
         """The frames of the next message, never copied. Raises zmq.ZMQError."""
         reader: _Reader = self._reader
-        while (frames := reader.frames()) is None:
-            await reader.readable()
-        return frames
+        while True:
+            if (frames := reader.frames()) is not None or (frames := await reader.next_frames()) is not None:
+                return frames
 
     def close(self, linger: int | None = None) -> None:
         self._reader.stop()

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import zmq.asyncio
 from vllm import SamplingParams
-from vllm.inputs.engine import tokens_input
 from vllm.outputs import RequestOutput
 from vllm.sampling_params import RequestOutputKind
 from vllm.v1.engine import EngineCoreRequest, FinishReason
@@ -28,33 +27,41 @@ from vllm.v1.engine.output_processor import (
 )
 from vllm.v1.metrics.stats import IterationStats, RequestStateStats
 
+from decoding.deltas import Deliver, EngineDelta
 from decoding.engine.output_socket import OutputSocket
 from decoding.engine.pieces import Pieces, TokenReader
+from decoding.engine.submitting import submit
 
 
 class Listener(Protocol):
     """What hears of a request's progress. Called by the event loop, in between everything else: it must not wait.
 
-    Each returns whether more is wanted. What it raises ends the request, and ``Receiver.ended`` raises it.
+    What it raises ends the request, and ``Receiver.ended`` raises it.
     """
 
-    def on_delta(self, text: str, token_ids: list[int], reason: str | None, cached_tokens: int) -> bool:
-        """``reason``: how the request ended, in vLLM's words; ``None`` while it goes on."""
+    @property
+    def deliver(self) -> Deliver:
+        """Takes each delta. Always the same function."""
 
-    def on_output(self, output: RequestOutput) -> bool:
-        """The same where log probabilities were asked for."""
+    def end(self, reason: str) -> Literal["stop", "length"]:
+        """What the last delta will say of how the request ended. ``reason``: the same in vLLM's words."""
+
+    def read(self, output: RequestOutput) -> EngineDelta:
+        """The delta of a request that asked for log probabilities."""
 
 
 class Receiver(RequestOutputCollector):  # type: ignore[misc]
     """Stands where vLLM has a request's collector, and holds nothing back. ``ended`` is done when no more will come:
     with the exception of a request that failed."""
 
-    def __init__(self, request_id: str, listener: Listener) -> None:
+    def __init__(self, request_id: str, prompt_tokens: int, listener: Listener) -> None:
         super().__init__(RequestOutputKind.DELTA, request_id)
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.decode: Callable[[int], str] | None = None
         """The detokenizer's step, for a request that wants text and tokens alone."""
+        self._prompt_tokens = prompt_tokens
         self._listener = listener
+        self._deliver = listener.deliver
 
     def put(self, output: Any) -> None:
         """vLLM's way: errors, and the outputs that it made itself."""
@@ -63,13 +70,19 @@ class Receiver(RequestOutputCollector):  # type: ignore[misc]
         if isinstance(output, BaseException):
             self.ended.set_exception(output)
             return
-        if self.decode is not None:
-            # Of a plain request vLLM makes one thing only: the notice that it was aborted.
-            choice = output.outputs[0]
-            self._tell(self._listener.on_delta, choice.text, [], choice.finish_reason, output.num_cached_tokens or 0)
-        else:
-            self._tell(self._listener.on_output, output)
-        if output.finished:
+        try:
+            if self.decode is None:
+                delta = self._listener.read(output)
+            else:
+                # Of a plain request vLLM makes one thing only: the notice that it was aborted.
+                choice = output.outputs[0]
+                end = self._listener.end(choice.finish_reason)
+                delta = EngineDelta(choice.text, [], (), end, self._prompt_tokens, output.num_cached_tokens or 0)
+            more = self._deliver(delta)
+        except BaseException as fault:
+            self.ended.set_exception(fault)
+            return
+        if output.finished or not more:
             self._end()
 
     def take(self, tokens: list[int], finish: FinishReason | None, cached_tokens: int) -> None:
@@ -78,20 +91,17 @@ class Receiver(RequestOutputCollector):  # type: ignore[misc]
             return
         decode = self.decode
         assert decode is not None
-        if finish is None:
-            text = decode(tokens[0]) if len(tokens) == 1 else "".join([decode(token) for token in tokens])
-            self._tell(self._listener.on_delta, text, tokens, None, cached_tokens)
-            return
-        # The token that ended the answer is no part of its text.
-        shown = tokens[:-1] if finish == FinishReason.STOP else tokens
-        text = "".join([decode(token) for token in shown])
-        self._tell(self._listener.on_delta, text, tokens, str(finish), cached_tokens)
-        self._end()
-
-    def _tell(self, hear: Callable[..., bool], *what: Any) -> None:
         try:
-            if hear(*what):
-                return
+            if finish is None:
+                text = decode(tokens[0]) if len(tokens) == 1 else "".join([decode(token) for token in tokens])
+                if self._deliver(EngineDelta(text, tokens, (), None, self._prompt_tokens, cached_tokens)):
+                    return
+            else:
+                # The token that ended the answer is no part of its text.
+                shown = tokens[:-1] if finish == FinishReason.STOP else tokens
+                text = "".join([decode(token) for token in shown])
+                end = self._listener.end(str(finish))
+                self._deliver(EngineDelta(text, tokens, (), end, self._prompt_tokens, cached_tokens))
         except BaseException as fault:
             # One request's fault, which the others that are served in this step must not feel.
             self.ended.set_exception(fault)
@@ -104,20 +114,11 @@ class Receiver(RequestOutputCollector):  # type: ignore[misc]
 
 
 class DeltaOutputProcessor(OutputProcessor):  # type: ignore[misc]
-    """Hands the tokens of requests that were announced with ``expect`` to their listeners; the rest is vLLM's."""
+    """Hands the tokens of requests that have a ``Receiver`` to their listeners; the rest is vLLM's."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._expected: dict[str, Receiver] = {}
         self._pieces: Pieces | None = None
-
-    def expect(self, receiver: Receiver) -> None:
-        """``receiver`` will take the place of the collector that vLLM makes for the request of this id."""
-        self._expected[receiver.request_id] = receiver
-
-    def forget(self, receiver: Receiver) -> None:
-        """The request was not added after all. Nothing happens where it was."""
-        self._expected.pop(receiver.request_id, None)
 
     def add_request(
         self,
@@ -127,13 +128,12 @@ class DeltaOutputProcessor(OutputProcessor):  # type: ignore[misc]
         request_index: int = 0,
         queue: RequestOutputCollector | None = None,
     ) -> None:
-        receiver = self._expected.pop(request.external_req_id, None)
-        super().add_request(request, prompt, parent_req, request_index, receiver or queue)
-        if receiver is not None and is_plain(state := self.request_states[request.request_id]):
+        super().add_request(request, prompt, parent_req, request_index, queue)
+        if type(queue) is Receiver and is_plain(state := self.request_states[request.request_id]):
             detokenizer = state.detokenizer
             if self._pieces is None:
                 self._pieces = Pieces(detokenizer.tokenizer)
-            receiver.decode = TokenReader(self._pieces, detokenizer, request.prompt_token_ids or ()).read
+            queue.decode = TokenReader(self._pieces, detokenizer, request.prompt_token_ids or ()).read
 
     def process_outputs(
         self,
@@ -214,15 +214,11 @@ async def listen(llm: AsyncLLM, prompt: list[int], params: SamplingParams, reque
     """Run the request with these prompt tokens and tell ``listener``; returns when it has ended or the listener wants
     no more.
 
-    Does not abort the request when it is left early. Raises what ``AsyncLLM.add_request``, its output handler and the
-    listener do.
+    Does not abort the request when it is left early. Raises what ``submit``, vLLM's output handler and the listener do.
     """
-    receiver = Receiver(request_id, listener)
-    processor = llm.output_processor
-    processor.expect(receiver)
+    receiver = Receiver(request_id, len(prompt), listener)
     try:
-        (await llm.add_request(request_id, tokens_input(prompt), params)).close()
+        await submit(llm, prompt, params, request_id, receiver)
         await receiver.ended
     finally:
-        processor.forget(receiver)
         receiver.ended.cancel()

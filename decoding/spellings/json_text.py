@@ -8,20 +8,17 @@ from decoding.json_scan import ObjectScanner
 class JsonReader:
     """One JSON object, to the letter."""
 
-    __slots__ = ("_begun", "_scanner", "failed")
+    __slots__ = ("_begun", "_scanner", "failed", "goes_on")
 
     def __init__(self) -> None:
         self._scanner = ObjectScanner()
+        self.goes_on = self._scanner.goes_on
         self._begun = False
         self.failed = False
 
     @property
     def complete(self) -> bool:
         return self._scanner.complete
-
-    def goes_on(self, text: str) -> bool:
-        """Whether ``text``, more of a begun object, is all of it, so that ``read`` need not look through it."""
-        return self._begun and self._scanner.goes_on(text)
 
     def read(self, text: str, at: int) -> tuple[int, str]:
         if not self._begun:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import jsonschema_specifications  # type: ignore[import-untyped]
 import orjson
@@ -22,6 +22,7 @@ RECURSIVE = ""
 
 _ANNOTATIONS = frozenset({"title", "description", "default", "examples", "$comment"})
 _JUST_A_TYPE = _ANNOTATIONS | {"type"}
+_Name = TypeVar("_Name", str, tuple[str, str])
 MAX_TEXT = 8_000_000
 """Bytes of the texts by which subschemas are compared, all together: each has those inside it in it again."""
 
@@ -59,6 +60,9 @@ class Resources:
         self._places: dict[tuple[str, str], Place] = {}
         self._by_uri: dict[str, Place] = {}
         self._anchors: dict[tuple[str, str], Place] = {}
+        self._ambiguous: set[Hashable] = set()
+        """URIs, and URIs with an anchor, that name two different subschemas: some readers take the first of them,
+        others the last."""
         self._resolved: dict[tuple[str, str], Place] = {}
         self._alike: dict[Hashable, Place] = {}
         """Before a scan: by what they say, or by their pointer where that is not known."""
@@ -95,6 +99,8 @@ class Resources:
             if meta is None:
                 raise SchemaError(place.path, keyword, _unknown(reference, uri))
             resource = self._add_meta_schema(meta, uri)
+        if not self._ambiguous.isdisjoint((uri, (uri, fragment), (resource.base, fragment))):
+            raise SchemaError(place.path, keyword, f"{reference!r} is ambiguous: different subschemas have that name")
         if fragment and not fragment.startswith("/"):
             anchor = self._anchors.get((uri, fragment)) or self._anchors.get((resource.base, fragment))
             if anchor is None:
@@ -200,13 +206,18 @@ class Resources:
         if isinstance(name, str):
             uri, fragment = resolve(place.base, name)
             if place.draft <= Draft.V7 and fragment:
-                self._anchors.setdefault((uri, fragment), place)
+                self._name(self._anchors, (uri, fragment), place)
             if not name.startswith("#"):
                 place.base = uri
                 place._resource = None
-                self._by_uri.setdefault(uri, place)
+                self._name(self._by_uri, uri, place)
         if place.draft >= Draft.V2019:
             self._name_anchors(place)
+
+    def _name(self, table: dict[_Name, Place], name: _Name, place: Place) -> None:
+        first = table.setdefault(name, place)
+        if first is not place and first is not self.root and first.value != place.value:
+            self._ambiguous.add(name)
 
     def _name_anchors(self, place: Place) -> None:
         resource = place.resource
@@ -216,7 +227,7 @@ class Resources:
                 continue
             if not isinstance(name, str) or not name:
                 raise SchemaError(place.path, keyword, "must be a non-empty string")
-            self._anchors.setdefault((place.base, name), place)
+            self._name(self._anchors, (place.base, name), place)
             if keyword == "$dynamicAnchor":
                 self.has_dynamic_anchors = True
                 resource.dynamic_anchors = {name: place} | (resource.dynamic_anchors or {})

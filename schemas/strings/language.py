@@ -16,7 +16,7 @@ from schemas.strings.intersections import intersection
 from schemas.strings.membership import matches
 from schemas.strings.nodes import Nothing, Regex
 from schemas.strings.regex import ALL, EMPTY, NONE, complement, concat, is_length, length, letter, union
-from schemas.strings.relaxation import affordable
+from schemas.strings.relaxation import affordable, is_empty
 from schemas.strings.shortcut import shortcuts
 
 
@@ -93,7 +93,7 @@ class Language:
 
     def is_empty(self) -> bool:
         """Whether there is no member. Raises TooComplex."""
-        return automaton.is_empty(self.regex)
+        return is_empty(self.regex)
 
     def shortest(self) -> str | None:
         """A shortest member. Raises TooComplex."""

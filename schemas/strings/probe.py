@@ -15,6 +15,7 @@ from itertools import islice
 
 from llguidance import LLMatcher, LLParserLimits, LLTokenizer, TokenizerWrapper
 
+from schemas.errors import TooComplex
 from schemas.strings.automaton import sample, shortest
 from schemas.strings.nodes import Chars, Complement, Concat, Intersection, Regex, Repeat, Union, pieces
 from schemas.strings.regex import is_length
@@ -96,13 +97,13 @@ def own_words(node: Regex) -> tuple[str, ...]:
 @lru_cache(maxsize=2048)
 def too_costly(node: Regex, own: tuple[str, ...] = ()) -> str | None:
     """Why the lexer should be spared this language; ``None`` when it bears it. ``own``: words to have as tokens
-    (``own_words``). Raises TooComplex for a large language."""
+    (``own_words``). Raises TooComplex for a large language, and for one that turns out to be empty."""
     if not suspicious(node):
         return None
     text = terminal(node)
     # First one walk, on a third of the fuel: of the languages of MaskBench none ends it that would fail another test.
-    # A long intersection seldom ends it.
-    likely = not isinstance(node, Intersection) or len(text) < LONG_TEXT
+    # A long one with intersections seldom ends it, and in a union the word may pass by the part that costs.
+    likely = node.facts.plain or len(text) < LONG_TEXT
     if likely and _fault(text, own, islice(_words(node), 1), STEP_FUEL // 3) is None:
         return None
     return _fault(text, own, _words(node), STEP_FUEL)
@@ -130,8 +131,9 @@ def _first_line(matcher: LLMatcher) -> str:
 
 def _words(node: Regex) -> Iterator[str]:
     first = shortest(node)
-    if first is not None:
-        yield first
+    if first is None:
+        raise TooComplex("it is empty")
+    yield first
     rng = random.Random(node.facts.key)
     for _ in range(WALKS):
         yield sample(node, rng, length=LONGEST_WALK // 2)

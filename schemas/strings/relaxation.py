@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import chain
 
 from schemas.errors import TooComplex
+from schemas.strings import automaton
 from schemas.strings.determinise import determinised
 from schemas.strings.intersections import intersection
 from schemas.strings.nodes import Concat, Intersection, Nothing, Regex, Repeat, Union, pieces
@@ -51,6 +52,17 @@ def _wider(node: Regex) -> Iterator[Regex]:
             if is_length(part):
                 yield part
     yield _uncounted(node)
+
+
+def is_empty(node: Regex) -> bool:
+    """Whether the language, or a superset that is easier to look through, has no member. Raises TooComplex."""
+    try:
+        return automaton.is_empty(node)
+    except TooComplex:
+        parts = node.parts if isinstance(node, Intersection) else (node,)
+        if automaton.is_empty(intersection(_uncounted(part) for part in parts if not is_length(part))):
+            return True
+        raise
 
 
 def _uncounted(node: Regex) -> Regex:

@@ -1,7 +1,8 @@
 """Character classes of patterns: the ECMA-262 escapes, Unicode properties and case folding.
 
 The properties come from the ``regex`` package, which follows the Unicode Character Database release by release; the
-standard library's ``unicodedata`` is years behind and knows no scripts.
+standard library's ``unicodedata`` is years behind and knows no scripts. What is newer than the release that
+jsonschema-rs knows counts as unassigned, as it does there.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 from array import array
 from functools import lru_cache
 
+import jsonschema_rs
 import regex  # type: ignore[import-untyped]
 
 from schemas.strings.charset import ANY, LAST, CharSet, from_ranges, of
@@ -58,6 +60,36 @@ def _scan(expression: str) -> CharSet:
     return from_ranges((ord(text[m.start()]), ord(text[m.end() - 1])) for m in runs)
 
 
+_UNASSIGNED = 0x378
+"""A code point that no release has given a character."""
+
+
+@lru_cache(maxsize=1)
+def _too_new() -> CharSet:
+    """The characters that the release of jsonschema-rs does not know."""
+    text = regex.sub(r"\p{Cn}+", "", _every_char())
+    known, unknown = (jsonschema_rs.validator_for({"pattern": rf"^\{letter}{{Cn}}*$"}) for letter in "Pp")
+    found: list[tuple[int, int]] = []
+    todo = [(0, len(text))]
+    while todo:
+        start, end = todo.pop()
+        part = text[start:end]
+        if known.is_valid(part):
+            continue
+        if unknown.is_valid(part):
+            found.extend((ord(char), ord(char)) for char in part)
+        else:
+            middle = (start + end) // 2
+            todo += [(start, middle), (middle, end)]
+    return from_ranges(found)
+
+
+def _as_checked(characters: CharSet) -> CharSet:
+    if chr(_UNASSIGNED) in characters:
+        return characters | _too_new()
+    return characters - _too_new()
+
+
 @lru_cache(maxsize=256)
 def unicode_property(name: str) -> CharSet:
     r"""The set of ``\p{name}``: a general category, ``Script=…``, ``Script_Extensions=…`` or a binary property.
@@ -75,7 +107,7 @@ def unicode_property(name: str) -> CharSet:
     if key is None and value.lower() == "ascii":
         return from_ranges([(0, 0x7F)])
     try:
-        return _scan(rf"\p{{{_KEYS[key.lower()]}={value}}}" if key else rf"\p{{{value}}}")
+        return _as_checked(_scan(rf"\p{{{_KEYS[key.lower()]}={value}}}" if key else rf"\p{{{value}}}"))
     except regex.error as error:
         raise KeyError(name) from error
 

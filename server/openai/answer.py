@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
+from decoding.deltas import TokenLogprob
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
-from server.engine_client import TokenLogprob
 from server.generation import Choice, Step
 from server.openai.logprobs import logprobs_object
 from server.openai.usage import usage_object

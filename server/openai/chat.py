@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable
+from secrets import token_hex
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -34,7 +34,7 @@ async def chat_completions(serving: Serving, request: Request) -> Response:
     chat = parse_chat(json_object(body))
     check_model(engine, chat.model)
     ask = ask_of(chat)
-    answer_id = f"chatcmpl-{uuid.uuid4().hex}"
+    answer_id = f"chatcmpl-{token_hex(16)}"
     leave = serving.admission.enter_at_once()
     if leave is None:
         with unless_gone(request.scope, request.receive):

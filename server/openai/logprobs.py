@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from server.engine_client import TokenLogprob
+from decoding.deltas import TokenLogprob
 
 _NEVER = -9999.0  # what OpenAI writes for minus infinity, which JSON cannot
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 
+from decoding.deltas import TokenLogprob
 from decoding.events import ArgumentsDelta, CallFinished, CallStarted, Event, Finished, Reasoning, Text
-from server.engine_client import TokenLogprob
 from server.event_stream import LastFrame, WriteNow
 from server.generation import Choice, Step
 from server.one_line_json import one_line_json
@@ -21,6 +21,8 @@ DONE = b"data: [DONE]\n\n"
 KEEP_ALIVE = b": keep-alive\n\n"
 _EMPTY = b"{}"
 _ROLE = b'{"role":"assistant"}'
+_TEXT = b'{"content":%b}'
+_ARGUMENTS = b'{"tool_calls":[{"index":%d,"function":{"arguments":%b}}]}'
 
 
 class ChunkWriter:
@@ -44,9 +46,12 @@ class ChunkWriter:
         """The chunks of one step. Its log probabilities stand in the first of them."""
         head = self._heads[choice]
         logprobs = step.logprobs
-        if len(step.events) == 1 and not logprobs and type(event := step.events[0]) is not Finished:
-            delta = _delta(event)  # so are nearly all
-            return b"" if delta is None else b"%b%b%b" % (head, delta, self._tail)
+        if len(step.events) == 1 and not logprobs:
+            (event,) = step.events  # nearly all are one of these two
+            if type(event) is Text:
+                return b"%b%b%b" % (head, _TEXT % one_line_json(event.text), self._tail)
+            if type(event) is ArgumentsDelta:
+                return b"%b%b%b" % (head, _ARGUMENTS % (event.index, one_line_json(event.fragment)), self._tail)
         out: list[bytes] = []
         for event in step.events:
             delta = _delta(event)
@@ -75,9 +80,9 @@ class ChunkWriter:
 def _delta(event: Event) -> bytes | None:
     match event:
         case ArgumentsDelta(index, fragment):
-            return b'{"tool_calls":[{"index":%d,"function":{"arguments":%b}}]}' % (index, one_line_json(fragment))
+            return _ARGUMENTS % (index, one_line_json(fragment))
         case Text(text):
-            return b'{"content":%b}' % one_line_json(text)
+            return _TEXT % one_line_json(text)
         case Reasoning(text):
             # Clients know it by the one name or the other.
             return b'{"reasoning_content":%b,"reasoning":%b}' % ((one_line_json(text),) * 2)
@@ -100,12 +105,10 @@ async def chat_frames(
     is not yielded any more."""
 
     def chunks(steps: Steps) -> bytes:
-        if len(steps) == 1:
-            return writer.step(*steps[0])
         return b"".join([writer.step(choice, step) for choice, step in steps])
 
     def shortcut(steps: Steps) -> bool:
-        data = chunks(steps)
+        data = writer.step(*steps[0]) if len(steps) == 1 else chunks(steps)
         return not data or write_now(data)
 
     try:

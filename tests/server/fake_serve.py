@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from server.engine_client import Deliver, EngineDeadError, EngineDelta, Sampling
+from decoding.deltas import Deliver, EngineDelta
+from server.engine_client import EngineDeadError, Sampling
 from tests.server.stub import tokenizer
 
 

@@ -17,8 +17,9 @@ from fastapi import FastAPI
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from decoding.deltas import Deliver, EngineDelta, TokenLogprob
 from server.app import create_app
-from server.engine_client import Deliver, EngineClient, EngineDeadError, EngineDelta, Sampling, TokenLogprob
+from server.engine_client import EngineClient, EngineDeadError, Sampling
 from server.http_server import http_protocol
 from server.settings import Settings
 

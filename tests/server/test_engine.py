@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from decoding.deltas import Deliver, EngineDelta, TokenLogprob
 from server.embedded import default_cache_dir, prepare
-from server.engine_client import Deliver, EngineDeadError, EngineDelta, EngineRequestError, Sampling, TokenLogprob
+from server.engine_client import EngineDeadError, EngineRequestError, Sampling
 
 if TYPE_CHECKING:
     from server.engine import VllmEngine

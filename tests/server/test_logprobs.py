@@ -1,6 +1,6 @@
 """Log probabilities on the wire."""
 
-from server.engine_client import TokenLogprob
+from decoding.deltas import TokenLogprob
 from server.openai.logprobs import logprobs_object
 
 

@@ -259,13 +259,15 @@ def test_tokens_of_a_client_that_keeps_up_go_the_short_way(stub: Stub, monkeypat
     written: list[bytes] = []
     write = http_protocol._write_now
     monkeypatch.setattr(
-        http_protocol, "_write_now", lambda cycle, data: write(cycle, data) and (written.append(data) or True)
+        http_protocol,
+        "_write_now",
+        lambda cycle, turn, data: write(cycle, turn, data) and (written.append(data) or True),
     )
     words = [f"word{n} " for n in range(20)]
     stub.engine.script = lambda _: [piece for word in words for piece in (word, 0.005)]
     short = stub.frames()
     assert len(written) >= 10
     assert "".join(delta.get("content", "") for delta in deltas(short)) == "".join(words)
-    monkeypatch.setattr(http_protocol, "_write_now", lambda cycle, data: False)
+    monkeypatch.setattr(http_protocol, "_write_now", lambda cycle, turn, data: False)
     long = stub.frames()
     assert deltas(short) == deltas(long)

@@ -159,8 +159,25 @@ def test_how_the_engine_s_outputs_are_read() -> None:
 def test_how_a_token_becomes_text() -> None:
     assert list(inspect.signature(FastIncrementalDetokenizer.decode_next).parameters) == ["self", "next_token_id"]
     assert "self.tokenizer: Tokenizer = tokenizer._tokenizer" in sources(FastIncrementalDetokenizer)
+
+
+def test_how_a_request_is_added() -> None:
+    """``decoding.engine.submitting`` does of it what a text request of tokens needs."""
     assert "external_req_id" in EngineCoreRequest.__struct_fields__
     assert "request.external_req_id = request.request_id" in sources(InputProcessor.assign_request_id)
+    text = sources(AsyncLLM.add_request)
+    places = [
+        text.index("if self.errored:"),
+        text.index("self.input_processor.process_inputs("),
+        text.index("self.input_processor.assign_request_id(request)"),
+        text.index("self._run_output_handler()"),
+        text.index("await self._add_request(request, prompt_text, None, 0, queue)"),
+    ]
+    assert places == sorted(places)
+    assert "self.output_processor.add_request(request, prompt, parent_req, index, queue)" in sources(
+        AsyncLLM._add_request
+    )
+    assert "self.renderer.get_eos_token_id()," in sources(InputProcessor.process_inputs)
 
 
 def test_where_latencies_are_counted() -> None:

@@ -19,6 +19,7 @@ from vllm.sampling_params import RequestOutputKind
 from vllm.v1.engine import EngineCoreOutput, EngineCoreRequest, FinishReason
 from vllm.v1.engine.output_processor import OutputProcessor, RequestOutputCollector
 
+from decoding.deltas import EngineDelta
 from decoding.engine.outputs import DeltaOutputProcessor, Receiver
 from tests.server.stub import tokenizer
 
@@ -55,25 +56,26 @@ class Heard:
     outputs: list[RequestOutput] = field(default_factory=list)
     times: int = 0
 
-    def on_delta(self, text: str, token_ids: list[int], reason: str | None, cached_tokens: int) -> bool:
+    def deliver(self, delta: EngineDelta) -> bool:
         self.times += 1
-        self.text += text
-        self.tokens += token_ids
-        self.reason = reason
+        self.text += delta.text
+        self.tokens += delta.token_ids
+        self.reason = delta.finish_reason
         if self.fault is not None:
             raise self.fault
         return self.times < self.enough
 
-    def on_output(self, output: RequestOutput) -> bool:
-        self.times += 1
+    def end(self, reason: str) -> Any:
+        return reason
+
+    def read(self, output: RequestOutput) -> EngineDelta:
         self.outputs.append(output)
-        return self.times < self.enough
+        return EngineDelta("", [])
 
 
 def added(processor: DeltaOutputProcessor, name: str, heard: Heard, **fields: Any) -> Receiver:
-    receiver = Receiver(name, heard)
-    processor.expect(receiver)
-    processor.add_request(request(name, **fields), None, queue=RequestOutputCollector(RequestOutputKind.DELTA, name))
+    receiver = Receiver(name, 2, heard)
+    processor.add_request(request(name, **fields), None, queue=receiver)
     return receiver
 
 

@@ -118,6 +118,32 @@ def test_definitions_with_an_id_may_be_pointed_to_from_the_root() -> None:
     holds(schema, valid=[{"account": {"mail": "x"}}], invalid=[{"account": {"mail": 1}}])
 
 
+DRAFT7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
+
+
+@pytest.mark.parametrize(
+    ("draft", "named", "reference"),
+    [
+        ({}, {"$anchor": "x"}, "#x"),
+        ({}, {"$dynamicAnchor": "x"}, "#x"),
+        ({}, {"$id": "http://e.x/i"}, "http://e.x/i"),
+        ({}, {"$id": "http://e.x/i"}, "http://e.x/i#/type"),
+        (DRAFT7, {"$id": "#x"}, "#x"),
+    ],
+)
+def test_a_reference_to_one_of_two_of_the_same_name_is_refused(
+    draft: dict[str, Any], named: dict[str, Any], reference: str
+) -> None:
+    """jsonschema-rs takes the last of them, other readers take the first."""
+    same = {**draft, "definitions": {"a": {**named, "type": "integer"}, "b": {**named, "type": "integer"}}}
+    holds({**same, "items": {"$ref": reference.removesuffix("/type")}}, valid=[[1]], invalid=[["a"]])
+    other = {**draft, "definitions": {"a": {**named, "type": "integer"}, "b": {**named, "type": "string"}}}
+    load(other)
+    with pytest.raises(SchemaError, match="ambiguous") as caught:
+        load({**other, "items": {"$ref": reference}})
+    assert (caught.value.path, caught.value.keyword) == ("/items", "$ref")
+
+
 def test_meta_schemas_are_at_hand_whole() -> None:
     for uri in (
         "http://json-schema.org/draft-04/schema#",

@@ -8,9 +8,11 @@ from operator import or_, sub
 
 import pytest
 
+from schemas import SchemaError, compile_schema
 from schemas.strings import Language
 from schemas.strings.determinise import determinised
 from schemas.strings.probe import suspicious
+from tests.schemas.acceptance import Grammar
 from tests.schemas.strings.lexer import accepts, matcher, spelled
 
 _pattern, _length = Language.pattern, Language.length
@@ -64,6 +66,22 @@ def test_what_would_explode_becomes_a_superset_with_a_reason(language: Language)
     for _ in range(10):
         assert found.contains(language.sample(rng))
     assert found.affordable() == (found, None)
+
+
+def test_a_costly_part_of_a_union_is_seen_whatever_the_shortest_word_of_the_whole() -> None:
+    mail = {"oneOf": [{"minLength": 1}, {"format": "email"}, {"pattern": "(a+)+$"}]}
+    grammar = Grammar({"type": "string", "oneOf": [mail, {"format": "hostname"}], "minLength": 5})
+    walker = grammar.origin.deep_copy()
+    for byte in b'"hello world"':
+        walker.compute_bitmask()
+        assert walker.consume_token(byte), walker.get_error()
+    assert walker.is_accepting()
+
+
+def test_what_turns_out_to_be_empty_is_no_fault() -> None:
+    for pattern in (r"^[\w.-]+@[\w.-]+$", r"^(?=.*[A-Z])(?=.*@).{8,200}$"):
+        with pytest.raises(SchemaError, match="unsatisfiable"):
+            compile_schema({"type": "string", "pattern": pattern, "format": "hostname"})
 
 
 def test_simple_forms_are_not_measured() -> None:
