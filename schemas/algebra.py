@@ -88,14 +88,14 @@ class Algebra:
             null, true, false = null and part.null, true and part.true, false and part.false
         if null or true or false:
             return False
-        strings, numbers = StringSet.ALL, NumberSet.ALL
+        strings, numbers, pointed = StringSet.ALL, NumberSet.ALL, NumberSet.ALL
         for part in parts:
             strings = strings & part.strings.upper
         if not strings_empty(strings):
             return False
         for part in parts:
-            numbers = numbers & part.numbers.upper
-        return numbers_empty(numbers)
+            numbers, pointed = numbers & part.numbers.upper, pointed & part.with_point.upper
+        return numbers_empty(numbers) and numbers_empty(pointed)
 
     def disjoint(self, left: GoalId, right: GoalId) -> bool:
         return self.is_empty(self._both(left, right))
@@ -263,7 +263,7 @@ def scalars_empty(scalars: Scalars) -> bool:
     """As :func:`strings_empty`, for scalars."""
     if scalars.null or scalars.false or scalars.true or not strings_empty(scalars.strings.upper):
         return False
-    return numbers_empty(scalars.numbers.upper)
+    return numbers_empty(scalars.numbers.upper) and numbers_empty(scalars.with_point.upper)
 
 
 __all__ = ["MAX_CASES", "Algebra", "scalars_empty", "strings_empty"]

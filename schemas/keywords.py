@@ -74,13 +74,17 @@ def _of_keywords(node: Node) -> Scalars:
         true=types is None or "boolean" in types,
         numbers=_numbers(node),
         strings=_strings(node) if types is None or "string" in types else scalars.NONE.strings,
-        plain_integers=node.plain_integers and types is not None and "integer" in types and "number" not in types,
+        pointed=scalars.NONE.numbers if _has_plain_integers(node) else None,
     )
     if node.const is not None:
         total = total & scalars_of(node.const)
     if node.enum is not None:
         total = total & scalars_of(node.enum)
     return total
+
+
+def _has_plain_integers(node: Node) -> bool:
+    return node.plain_integers and node.types is not None and "integer" in node.types and "number" not in node.types
 
 
 def scalars_of(values: Sequence[Any]) -> Scalars:

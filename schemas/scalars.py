@@ -69,8 +69,9 @@ class Scalars:
     true: bool
     numbers: Bounds[NumberSet]
     strings: Bounds[StringSet]
-    plain_integers: bool = False
-    """Integers may be spelled without fraction and exponent only (draft 4's ``integer``)."""
+    pointed: Bounds[NumberSet] | None = None
+    """The numbers that may be spelled with a fraction or an exponent, where those are not all of ``numbers``, the ones
+    that may be spelled without: to draft 4, ``1`` is an ``integer`` and ``1.0`` is none."""
 
     def __and__(self, other: Scalars) -> Scalars:
         if other is ALL or self is NONE:
@@ -83,7 +84,7 @@ class Scalars:
             self.true and other.true,
             self.numbers & other.numbers,
             self.strings & other.strings,
-            self.plain_integers or other.plain_integers,
+            None if self.pointed is None and other.pointed is None else self.with_point & other.with_point,
         )
 
     def __or__(self, other: Scalars) -> Scalars:
@@ -97,8 +98,7 @@ class Scalars:
             self.true or other.true,
             self.numbers | other.numbers,
             self.strings | other.strings,
-            # Spelling is no part of the set: where one side needs the plain spelling, it is always right.
-            self.plain_integers or other.plain_integers,
+            None if self.pointed is None and other.pointed is None else self.with_point | other.with_point,
         )
 
     def __invert__(self) -> Scalars:
@@ -109,13 +109,23 @@ class Scalars:
             true=not self.true,
             numbers=~self.numbers,
             strings=~self.strings,
-            plain_integers=False,
+            pointed=None if self.pointed is None else ~self.pointed,
         )
 
-    def is_empty(self) -> bool:
-        return not (self.null or self.false or self.true) and (
-            self.numbers.upper.is_empty() and self.strings.upper.is_empty()
-        )
+    @property
+    def with_point(self) -> Bounds[NumberSet]:
+        return self.numbers if self.pointed is None else self.pointed
+
+    def spelled_both_ways(self) -> NumberSet:
+        """The numbers that are spelled with and without fraction and exponent; all but some integers are."""
+        numbers = self.numbers.upper
+        return numbers if self.pointed is None else numbers & self.pointed.upper
+
+    def spelled_plainly(self) -> NumberSet:
+        """The integers that are spelled without fraction and exponent only."""
+        if self.pointed is None:
+            return NumberSet.NONE
+        return self.numbers.upper & NumberSet.INTEGERS & ~self.pointed.upper
 
 
 ALL = Scalars(True, True, True, exactly(NumberSet.ALL), exactly(StringSet.ALL))

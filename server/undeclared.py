@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _IN_PLACE_LISTS = ("allOf", "anyOf", "oneOf")
-_IN_PLACE = ("if", "then", "else", "not")
+_IN_PLACE = ("if", "then", "else")
 _IN_PLACE_MAPS = ("dependentSchemas", "dependencies")
 _OPENERS = ("additionalProperties", "unevaluatedProperties", "propertyNames")
+_ITEMS = ("prefixItems", "items", "additionalItems", "unevaluatedItems", "contains")
 _UNKNOWN = ("$dynamicRef", "$recursiveRef")
 
 
@@ -134,23 +135,32 @@ def _item_schemas(parts: list[Mapping[str, Any]], position: int) -> list[Any]:
 
 def _applicable(schemas: list[Any], root: Any) -> list[Mapping[str, Any]]:
     """Every object schema that may apply to the same value as ``schemas``."""
-    found: dict[int, Mapping[str, Any]] = {}
-    left = list(schemas)
+    found: dict[tuple[int, bool], Mapping[str, Any]] = {}
+    left = [(schema, False) for schema in schemas]
     while left:
-        schema = left.pop()
-        if isinstance(schema, bool) or id(schema) in found:
+        schema, denied = left.pop()
+        if isinstance(schema, bool) or (id(schema), denied) in found:
             continue
         if not isinstance(schema, Mapping) or any(name in schema for name in _UNKNOWN):
             raise _Unknown
-        found[id(schema)] = schema
-        if "$ref" in schema:
-            left.append(_target(schema["$ref"], root))
+        found[id(schema), denied] = _names_alone(schema) if denied else schema
+        joined = [_target(schema["$ref"], root)] if "$ref" in schema else []
         for name in _IN_PLACE_LISTS:
-            left += schema.get(name) or ()
-        left += [schema[name] for name in _IN_PLACE if name in schema]
+            joined += schema.get(name) or ()
+        joined += [schema[name] for name in _IN_PLACE if name in schema]
         for name in _IN_PLACE_MAPS:
-            left += [branch for branch in (schema.get(name) or {}).values() if not isinstance(branch, list)]
+            joined += [branch for branch in (schema.get(name) or {}).values() if not isinstance(branch, list)]
+        left += [(part, denied) for part in joined]
+        if "not" in schema:
+            left.append((schema["not"], True))
     return list(found.values())
+
+
+def _names_alone(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of what stands under ``not``: the names of members, and nothing of what is in them or in items."""
+    said = {name: True for name in (*_ITEMS, *_OPENERS) if name in schema}
+    maps = ("properties", "patternProperties")
+    return {**schema, **said, **{name: dict.fromkeys(schema[name], True) for name in maps if schema.get(name)}}
 
 
 def _target(ref: Any, root: Any) -> Any:

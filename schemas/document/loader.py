@@ -190,7 +190,7 @@ class _Builder:
         value = place.value
         if "type" in value:
             fields["types"] = values.types(place)
-        if place.plain_integers:
+        if place.oldest is Draft.V4:
             fields["plain_integers"] = True
         if "enum" in value:
             fields["enum"] = values.enum(place, self._limits)
@@ -239,6 +239,8 @@ class _Builder:
             fields["unevaluated_items"] = self._one(place, scope, "unevaluatedItems")
             least, most = values.count(place, "minContains"), values.count(place, "maxContains")
             if fields["contains"] is not None:
+                if least == 0 and place.oldest < Draft.V2019:
+                    least = 1
                 fields["min_contains"], fields["max_contains"] = least, most
         if draft is not Draft.V2020:
             fields["contains_evaluates"] = False

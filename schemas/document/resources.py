@@ -38,8 +38,8 @@ class Place:
     draft: Draft
     base: str
     _resource: Place | None = None
-    plain_integers: bool = False
-    """Draft 4 counts here: ``1.0`` is no integer."""
+    oldest: Draft = Draft.V2020
+    """The oldest of the drafts that some reader sees here; that of the resource alone where all see the same."""
     dynamic_anchors: dict[str, Place] | None = None
     """Of a resource: its ``$dynamicAnchor``s, and :data:`RECURSIVE` when it has ``$recursiveAnchor: true``."""
 
@@ -197,7 +197,7 @@ class Resources:
         if "$schema" in value:
             if starts_document or "$id" in value or "id" in value:
                 place.draft = draft_of(value["$schema"], place.path)
-                place.plain_integers = place.draft is Draft.V4
+                place.oldest = place.draft
             else:
                 _heed_misplaced_draft(place)
         if place.draft <= Draft.V7 and "$ref" in value:
@@ -242,12 +242,11 @@ def _heed_misplaced_draft(place: Place) -> None:
     meta = place.value["$schema"]
     draft = known_draft(meta) if isinstance(meta, str) else None
     if draft is not None:
-        place.draft = max(place.draft, draft)
-        place.plain_integers = place.plain_integers or draft is Draft.V4
+        place.draft, place.oldest = max(place.draft, draft), min(place.oldest, draft)
 
 
 def _inside(above: Place, value: Any, pointer: str) -> Place:
-    return Place(value, above.document, pointer, above.draft, above.base, above.resource, above.plain_integers)
+    return Place(value, above.document, pointer, above.draft, above.base, above.resource, above.oldest)
 
 
 def _below(place: Place) -> list[Place]:

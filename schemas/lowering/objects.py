@@ -2,55 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from schemas.compiled import Residue
-from schemas.lowering.guards import Guards, width
+from schemas.lowering.plan import Plan, plan_of
 from schemas.lowering.text import Condition, all_of, any_of, bits, joined, when
-from schemas.shapes import Conditions, ObjectShape, Others, Slot
+from schemas.shapes import ObjectShape
 
 if TYPE_CHECKING:
     from schemas.lowering.members import MemberWriter
     from schemas.lowering.values import Lowering
-
-PARAMETER_BITS = 64
-MAX_COUNTED = 24
-"""Undeclared members that are counted one by one, a bit each."""
-
-
-@dataclass(slots=True)
-class _Plan:
-    """Which bit of the parameter means what. Ranges are (low, high), high not included."""
-
-    required: list[Slot]
-    optional: list[Slot]
-    free: list[Slot]
-    """Members that found no bit: they may repeat, and then the last one counts."""
-    others: list[Others]
-    counted: int = 0
-    """Bits for undeclared members, behind those of the optional ones."""
-    witnesses: tuple[int, int] = (0, 0)
-    counter: tuple[int, int] = (0, 0)
-    """How many of the free members there were, where the parameter has room for that: no more than they are."""
-    guards: list[Guards] = field(default_factory=list)
-    least: int = 0
-    most: int | None = None
-    members: list[str] = field(default_factory=list)
-    more: list[Condition] = field(default_factory=list)
-
-    @property
-    def known(self) -> int:
-        return len(self.required) + len(self.optional)
-
-    @property
-    def needed(self) -> int:
-        """Members that must come: the required ones and the witness."""
-        return len(self.required) + self.witnesses[1] - self.witnesses[0]
-
-    @property
-    def all(self) -> str:
-        return bits(0, max(self.known + self.counted, self.witnesses[1]))
 
 
 def rule(lower: Lowering, shape: ObjectShape, path: str, writer: MemberWriter) -> str:
@@ -61,7 +22,7 @@ def rule(lower: Lowering, shape: ObjectShape, path: str, writer: MemberWriter) -
         return known
     lower.text.name("o")
     lower.note_all(shape.residue)
-    plan = _plan(lower, shape, path, writer)
+    plan = plan_of(lower, shape, path, writer)
     if not (plan.guards or plan.known or plan.free or shape.witnesses):
         _only_others(lower, name, plan, path, writer)
     else:
@@ -69,98 +30,7 @@ def rule(lower: Lowering, shape: ObjectShape, path: str, writer: MemberWriter) -
     return name
 
 
-def _plan(lower: Lowering, shape: ObjectShape, path: str, writer: MemberWriter) -> _Plan:
-    conditional = {key for table in shape.conditions for key in table.keys}
-    required: list[Slot] = []
-    optional: list[Slot] = []
-    for slot in shape.slots:
-        if slot.key not in conditional and writer.exists(slot.key, slot.goal):
-            (required if slot.required else optional).append(slot)
-    plan = _Plan(
-        required=required,
-        optional=optional,
-        free=[],
-        others=[other for other in shape.others if writer.others_exist(other.names, other.goal)],
-        least=shape.least,
-        most=shape.most,
-    )
-    _spill(lower, plan, shape, path)
-    if plan.free and (plan.least or plan.most is not None):
-        _forget_counts(lower, plan, path, f"of more than {PARAMETER_BITS} members")
-    if shape.witnesses > 1 and (plan.least or plan.most is not None):
-        _forget_counts(lower, plan, path, "beside conditions on undeclared members")
-    if plan.others and (plan.least or plan.most is not None):
-        _count_others(lower, plan, shape, path)
-    low = plan.known + plan.counted
-    if shape.witnesses:
-        plan.witnesses = (low, low + shape.witnesses)
-        low += shape.witnesses
-        lower.note(
-            Residue(path, "additionalProperties", "a repeated undeclared member could replace the one that counts")
-        )
-    if plan.counter[1]:
-        plan.counter = (low, low + plan.counter[1])
-        low = plan.counter[1]
-    for table in shape.conditions:
-        plan.guards.append(guards(writer, table, low))
-        low += width(table)
-    return plan
-
-
-def guards(writer: MemberWriter, table: Conditions, low: int) -> Guards:
-    """What the members of ``table`` may still become; ``low``: the first free bit."""
-    return Guards(table, lambda i, value: writer.exists(table.keys[i], table.classes[i][value - 1]), low)
-
-
-def _spill(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -> None:
-    """Take bits away from the last optional members, then from the last required ones, until the parameter has room."""
-    room = PARAMETER_BITS - shape.witnesses - sum(map(width, shape.conditions))
-    if plan.known <= room:
-        return
-    counter = plan.known.bit_length()
-    if len(plan.required) + counter <= room:
-        plan.counter = (0, counter)
-        room -= counter
-    for group in (plan.optional, plan.required):
-        spare = max(0, len(group) - max(0, plan.known - room))
-        plan.free.extend(group[spare:])
-        del group[spare:]
-    forced = [slot.key for slot in plan.free if slot.required]
-    if forced:
-        reason = f"of more than {room} required members the last are not held: {_listed(forced)}"
-        lower.note(Residue(path, "required", reason))
-    spilled = [slot.key for slot in plan.free if not slot.required]
-    if spilled:
-        reason = f"of more than {room} members the last are not kept from being repeated: {_listed(spilled)}"
-        lower.note(Residue(path, "properties", reason))
-
-
-def _listed(keys: list[str]) -> str:
-    return ", ".join(map(repr, keys[:5])) + (", …" if len(keys) > 5 else "")
-
-
-def _forget_counts(lower: Lowering, plan: _Plan, path: str, why: str) -> None:
-    for keyword, bound in (("minProperties", plan.least or None), ("maxProperties", plan.most)):
-        if bound is not None:
-            lower.note(Residue(path, keyword, f"the number {why} cannot be held"))
-    plan.least, plan.most, plan.counted = 0, None, 0
-
-
-def _count_others(lower: Lowering, plan: _Plan, shape: ObjectShape, path: str) -> None:
-    """Give undeclared members bits of their own, to be set one after the other."""
-    required = len(plan.required) + shape.witnesses
-    needed = max(plan.least - required, 0 if plan.most is None else plan.most - required, 0)
-    if needed > min(MAX_COUNTED, PARAMETER_BITS - plan.known - 8) and (
-        plan.known or shape.witnesses or shape.conditions
-    ):
-        _forget_counts(lower, plan, path, "of undeclared members")
-        return
-    if plan.least - len(plan.required) >= 2:
-        lower.note(Residue(path, "minProperties", "undeclared members that repeat a name count once"))
-    plan.counted = needed
-
-
-def _only_others(lower: Lowering, name: str, plan: _Plan, path: str, writer: MemberWriter) -> None:
+def _only_others(lower: Lowering, name: str, plan: Plan, path: str, writer: MemberWriter) -> None:
     """No declared members: a plain repetition."""
     alternatives = [joined(writer.empty)] if plan.least == 0 else []
     if plan.others and plan.most != 0:
@@ -177,7 +47,7 @@ def _only_others(lower: Lowering, name: str, plan: _Plan, path: str, writer: Mem
     lower.text.rule(name, alternatives)
 
 
-def _any_order(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path: str, writer: MemberWriter) -> None:
+def _any_order(lower: Lowering, name: str, shape: ObjectShape, plan: Plan, path: str, writer: MemberWriter) -> None:
     """``m`` wants a member, ``t`` what comes after one: the parameter says which members there were."""
     text = lower.text
     member, after = text.name("m"), text.name("t")
@@ -199,7 +69,7 @@ def _any_order(lower: Lowering, name: str, shape: ObjectShape, plan: _Plan, path
     text.rule(name, alternatives)
 
 
-def _required(writer: MemberWriter, plan: _Plan, after: str) -> None:
+def _required(writer: MemberWriter, plan: Plan, after: str) -> None:
     for index, slot in enumerate(plan.required):
         member = writer.member(slot.key, slot.goal)
         plan.members.append(f"{member} {after}::set_bit({index}) %if bit_clear({index})")
@@ -207,7 +77,7 @@ def _required(writer: MemberWriter, plan: _Plan, after: str) -> None:
         plan.more.append(_not_full(0, len(plan.required)))
 
 
-def _optional(writer: MemberWriter, plan: _Plan, after: str) -> None:
+def _optional(writer: MemberWriter, plan: Plan, after: str) -> None:
     low, high = len(plan.required), plan.known + plan.counted
     room: Condition = True
     if plan.most is not None:
@@ -228,7 +98,7 @@ def _not_full(low: int, high: int) -> Condition:
     return f"bit_clear({low})" if high - low == 1 else f"not(is_ones({bits(low, high)}))"
 
 
-def _others(writer: MemberWriter, plan: _Plan, after: str, path: str) -> None:
+def _others(writer: MemberWriter, plan: Plan, after: str, path: str) -> None:
     if not plan.others:
         return
     required, high = len(plan.required), plan.known + plan.counted
@@ -258,7 +128,7 @@ def _others(writer: MemberWriter, plan: _Plan, after: str, path: str) -> None:
         plan.more.append(_not_full(*plan.witnesses))
 
 
-def _free(writer: MemberWriter, plan: _Plan, after: str) -> None:
+def _free(writer: MemberWriter, plan: Plan, after: str) -> None:
     if not plan.free:
         return
     counted = plan.counter[1] > plan.counter[0]
@@ -270,7 +140,7 @@ def _free(writer: MemberWriter, plan: _Plan, after: str) -> None:
     plan.more.append(room)
 
 
-def _conditional(writer: MemberWriter, shape: ObjectShape, plan: _Plan, after: str) -> None:
+def _conditional(writer: MemberWriter, shape: ObjectShape, plan: Plan, after: str) -> None:
     for table, guards in zip(shape.conditions, plan.guards, strict=True):
         for index, (key, classes) in enumerate(zip(table.keys, table.classes, strict=True)):
             for value, goal in enumerate(classes, 1):
@@ -282,7 +152,7 @@ def _conditional(writer: MemberWriter, shape: ObjectShape, plan: _Plan, after: s
                     plan.more.append(condition)
 
 
-def _final(plan: _Plan) -> Condition:
+def _final(plan: Plan) -> Condition:
     parts: list[Condition] = []
     if plan.required:
         parts.append(f"is_ones({bits(0, len(plan.required))})" if len(plan.required) > 1 else "bit_set(0)")
@@ -294,14 +164,14 @@ def _final(plan: _Plan) -> Condition:
     return all_of(parts)
 
 
-def _holds_empty(shape: ObjectShape, plan: _Plan) -> bool:
+def _holds_empty(shape: ObjectShape, plan: Plan) -> bool:
     if plan.required or plan.least or shape.witnesses or any(slot.required for slot in plan.free):
         return False
     return all(guards.accepts_empty for guards in plan.guards)
 
 
 def _beginning(
-    lower: Lowering, writer: MemberWriter, shape: ObjectShape, plan: _Plan, path: str, member: str, after: str
+    lower: Lowering, writer: MemberWriter, shape: ObjectShape, plan: Plan, path: str, member: str, after: str
 ) -> str:
     for bit, slot in enumerate(plan.required):
         if slot.key == shape.first:

@@ -13,6 +13,7 @@ from schemas.lengths import CANNOT
 from schemas.lowering import objects
 from schemas.lowering.keywords import keyword_members
 from schemas.lowering.members import MemberWriter
+from schemas.lowering.plan import guards
 from schemas.lowering.tags import TagMembers
 from schemas.shapes import ObjectShape
 from schemas.spelling import Keywords, Kind, Members, Tags
@@ -97,7 +98,7 @@ def _missing(lower: Lowering, shape: ObjectShape, writer: MemberWriter) -> tuple
         if slot.required and not writer.exists(slot.key, slot.goal):
             return lower.goals.path(slot.goal), f"the required {slot.key!r} {CANNOT}"
     for table in shape.conditions:
-        if objects.guards(writer, table, 0).final() is False:
+        if guards(writer, table, 0).final() is False:
             return "", f"one of {', '.join(map(repr, table.keys))} {CANNOT}"
     others = [other for other in shape.others if writer.others_exist(other.names, other.goal)]
     there = sum(writer.exists(slot.key, slot.goal) for slot in shape.slots)

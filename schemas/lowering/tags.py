@@ -11,6 +11,7 @@ from schemas.compiled import Residue
 from schemas.errors import TooComplex
 from schemas.goals import GoalId
 from schemas.lowering.raw_text import before, behind, fixed
+from schemas.numbers import NumberSet
 from schemas.scalars import Scalars
 from schemas.shapes import ObjectShape
 from schemas.spelling import Kind, Members, Tags, is_mixed
@@ -158,16 +159,13 @@ class TagMembers:
 
     def _number(self, values: Scalars, path: str) -> str:
         """A terminal's expression for the numbers; for a superset where they have none of bearable size."""
-        numbers = values.numbers.upper
         if not self.lower.has_numbers(values):
             return ""
-        self.lower.note_all(values.numbers.residue)
+        self.lower.note_all(values.numbers.residue | values.with_point.residue)
         try:
-            if not values.plain_integers:
-                return numbers.terminal()
-            whole, broken = numbers & numbers.INTEGERS, numbers & ~numbers.INTEGERS
-            parts = [] if whole.is_empty() else [whole.plain_terminal()]
-            return " | ".join(parts if broken.is_empty() else [*parts, broken.terminal()])
+            plain, others = values.spelled_plainly(), values.spelled_both_ways()
+            parts = [] if plain.is_empty() else [plain.plain_terminal()]
+            return " | ".join(parts if others.is_empty() else [*parts, others.terminal()])
         except TooComplex as error:
             self.lower.note(Residue(path, "multipleOf", error.reason))
-            return numbers.ALL.terminal()
+            return NumberSet.ALL.terminal()

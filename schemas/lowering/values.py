@@ -139,16 +139,13 @@ class Lowering:
         return not values.numbers.upper.is_empty()
 
     def numbers(self, values: Scalars, path: str) -> list[str]:
-        """Symbols for the numbers: none, or one for all, or one for integers and one for the rest."""
-        numbers = values.numbers.upper
-        if numbers.is_empty():
+        """Symbols for the numbers: none, or one for all, or one for integers spelled plainly and one for the rest."""
+        if not self.has_numbers(values):
             return []
-        self._note(values.numbers.residue)
-        if not values.plain_integers:
-            return [self._spelled(numbers, path, _rule)]
-        whole, broken = numbers & NumberSet.INTEGERS, numbers & ~NumberSet.INTEGERS
-        found = [] if whole.is_empty() else [self._spelled(whole, path, _plain_rule)]
-        return found + ([] if broken.is_empty() else [self._spelled(broken, path, _rule)])
+        self._note(values.numbers.residue | values.with_point.residue)
+        plain, others = values.spelled_plainly(), values.spelled_both_ways()
+        found = [] if plain.is_empty() else [self._spelled(plain, path, _plain_rule)]
+        return found + ([] if others.is_empty() else [self._spelled(others, path, _rule)])
 
     def _spelled(self, numbers: NumberSet, path: str, spelling: Callable[[NumberSet], str]) -> str:
         """The symbol for ``numbers``; for a superset where the set has no spelling of bearable size."""

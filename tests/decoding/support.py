@@ -21,6 +21,7 @@ from decoding import (
     tool_from_wire,
 )
 from decoding.formats import get, names, text_behind_arguments
+from decoding.reasoning import ReasoningMode
 from schemas.byte_vocabulary import EOS
 from schemas.sample import matcher
 from schemas.spelling import JSON, Keywords, Tags
@@ -84,7 +85,7 @@ def read(
     *,
     tools: Sequence[Tool] = TOOLS,
     reason: Literal["stop", "length"] = "stop",
-    reasoning: bool = False,
+    reasoning: ReasoningMode | bool = False,
 ) -> list[Event]:
     """All events of an answer that arrives in these pieces."""
     reader = Reader(fmt, tools, reasoning=reasoning)

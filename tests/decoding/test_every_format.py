@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from typing import Any
 
 import pytest
 
@@ -141,6 +142,24 @@ def test_response_format(fmt: Format) -> None:
     for text in ("", "Hello.", "{}", '{"a":"x"}', '{"a":1} and more'):
         assert not any(accepts(grammar, said(text)) for grammar in (auto, required, none)), text
     assert not accepts(auto, fmt.write_calls([("ping", '{"q": 1}')]))
+
+
+@every_format
+@pytest.mark.parametrize(
+    ("schema", "texts"),
+    [
+        ({"type": "array"}, ["[]", "[1]", '[{"name": "ping"}]', '[["ping", true], null]']),
+        ({"type": ["string", "boolean"]}, ['""', '"[TOOL"', "true", "false"]),
+        ({"type": ["null", "number"]}, ["null", "-1", "1.5"]),
+    ],
+    ids=["array", "string", "number"],
+)
+def test_responses_of_other_kinds(fmt: Format, schema: dict[str, Any], texts: list[str]) -> None:
+    """What begins like a call of some format is a response all the same, and calls remain."""
+    grammar = tool_grammar(TOOLS, "auto", True, fmt, response=compile_schema(schema))
+    for text in texts:
+        assert accepts(grammar, text if fmt.text else fmt.write_answer(text, [])), text
+    assert accepts(grammar, fmt.write_calls([FIND, PING]))
 
 
 @every_format

@@ -172,6 +172,7 @@ def test_a_json_answer_beside_calls_that_are_json(calls_alone: bool) -> None:
     grammar = grammar_of(TOOLS, "auto", True, fmt, response=response)
     for answer in ('{"name": "ping"}', '{"name":"other","a":{"parameters":1}}', '{"a": [], "name": "find"}'):
         assert accepts(grammar, answer) is not calls_alone
+        assert merged(read(fmt, list(answer))) == [Text(answer), Finished("stop")]
     for name, arguments in (("ping", "{}"), ("find", TRICKY)):
         for key in ("parameters", "arguments"):
             assert accepts(grammar, f'{{"name": "{name}", "{key}": {arguments}}}')

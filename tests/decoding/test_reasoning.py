@@ -9,6 +9,7 @@ import pytest
 from decoding import Event, Finished, Format, Reasoning, Text, tool_grammar
 from decoding.formats import get
 from decoding.reasoning import ReasoningMode, has_unseen_marks, mode_of
+from schemas import compile_schema
 from tests.decoding.support import ALL_FORMATS, TOOLS, accepts, call, merged, read
 
 REASONING = [fmt for fmt in ALL_FORMATS if fmt.reasoning]
@@ -78,6 +79,24 @@ def test_a_wrong_call_after_reasoning(fmt: Format) -> None:
     wrong = f"{fmt.reasoning.open}Hm.{fmt.reasoning.close}{fmt.write_calls([('pong', '{}')])}"
     for mode in ("optional", "open"):
         assert not accepts(tool_grammar(TOOLS, "auto", True, fmt, mode), wrong)  # type: ignore[arg-type]
+
+
+@every_format
+@pytest.mark.parametrize("mode", ["optional", "open"])
+def test_a_json_answer_after_reasoning(fmt: Format, mode: ReasoningMode) -> None:
+    assert fmt.reasoning is not None
+    closed = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
+    response = compile_schema(closed)
+    said = '{"a":1}' if fmt.text else fmt.write_answer('{"a":1}', [])
+    thought = f"{fmt.reasoning.open}Hm.{fmt.reasoning.close}"
+    for choice in ("auto", "none"):
+        grammar = tool_grammar(TOOLS, choice, True, fmt, mode, response=response)
+        assert accepts(grammar, thought + said)
+        assert accepts(grammar, said) == (mode == "optional" or fmt.channels is not None)
+        assert accepts(grammar, thought + fmt.write_calls([("ping", "{}")])) == (choice == "auto")
+        assert not accepts(grammar, f"{thought}Hello.")
+    events = merged(read(fmt, thought + said, reasoning=mode))
+    assert events == [Reasoning("Hm."), Text('{"a":1}'), Finished("stop")]
 
 
 def test_reasoning_where_the_format_has_none() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from server import http_protocol
 from tests.server.stub import TOOLS, Stub, call, chunks, in_turn, say
+from tests.server.test_disconnects import send, until
 
 ROME = call("weather", '{"city": "Rome"}')
 
@@ -108,9 +109,24 @@ def test_s9_fragments_are_the_whole_answers_arguments(stub: Stub) -> None:
 
 
 def test_arguments_come_as_they_are_generated(stub: Stub) -> None:
-    stub.engine.script = say(*split(call("weather", json.dumps({"city": "x" * 600})), 4))
+    """b19: they are with the client while the model goes on writing, and nothing joins what comes bit by bit."""
+    text = call("weather", json.dumps({"city": "x" * 600}))
+    stub.engine.script = say(*split(text, 4))
     parts = [part for delta in deltas(stub.frames(tools=TOOLS)) for part in delta.get("tool_calls", ())]
     assert len(parts) > 100
+    stub.engine.script = say(text[:300], 60.0)
+    connection = send(stub, stream=True, tools=TOOLS)
+    connection.settimeout(10)
+    seen = bytearray()
+
+    def shown() -> bool:
+        seen.extend(connection.recv(65536))
+        return b"xxx" in seen
+
+    until(shown, 10)
+    assert stub.engine.running == 1
+    connection.close()
+    until(lambda: stub.engine.running == 0)
 
 
 @pytest.mark.parametrize("choice", ["auto", "required", {"type": "function", "function": {"name": "weather"}}])

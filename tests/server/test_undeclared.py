@@ -6,6 +6,7 @@ import gzip
 import itertools
 import json
 import random
+from typing import Any
 
 import pytest
 
@@ -35,3 +36,26 @@ def test_what_a_closed_grammar_writes_is_declared(offset: int) -> None:
                     value = strict_json.readings(taken.text.decode())[0]
                     assert undeclared_key(schema, value) is None, (json.dumps(schema), value)
     assert tried > 200
+
+
+WORD = {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "not": {"properties": {"a": WORD}, "required": ["a"]}},
+        {"type": "object", "oneOf": [{"not": {"properties": {"a": WORD}, "required": ["a"]}}, {}]},
+        {"type": "object", "properties": {"a": {}}, "not": {"properties": {"a": {"items": WORD}}}},
+        {"type": "object", "properties": {"a": {}}, "not": {"allOf": [{"additionalProperties": WORD}]}},
+    ],
+)
+def test_what_stands_under_not_closes_nothing(schema: dict[str, Any]) -> None:
+    assert compile_schema(schema, undeclared="forbid").closed
+    assert undeclared_key(schema, {"a": {"b": 1}}) is None
+    assert undeclared_key(schema, {"a": [{"b": 1}]}) is None
+
+
+def test_names_under_not_are_known_and_others_are_found() -> None:
+    schema = {"type": "object", "properties": {"a": {}}, "not": {"required": ["b"], "properties": {"c": WORD}}}
+    assert [undeclared_key(schema, {name: 1}) for name in "abcd"] == [None, None, None, "/d"]

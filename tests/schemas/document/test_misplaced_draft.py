@@ -22,6 +22,7 @@ INNER: list[tuple[dict[str, Any], list[Any], list[Any]]] = [
     ({"$schema": DRAFT2020, "const": 1}, [1], [2]),
     ({"$schema": DRAFT2020, "prefixItems": [{"type": "string"}]}, [["a"]], [[2]]),
     ({"$schema": DRAFT2020, "$ref": "#/definitions/low", "maximum": 3}, [2], [5, "a"]),
+    ({"$schema": DRAFT6, "contains": {"type": "integer"}, "minContains": 0}, [[1]], [["a"]]),
     ({"$schema": "urn:unheard-of", "type": "integer"}, [1], ["a"]),
 ]
 
