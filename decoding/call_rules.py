@@ -54,8 +54,8 @@ def _beside_json(shape: Shape, opening: Opening, tools: Sequence[Tool]) -> bool:
     """Whether a JSON answer can be told from these calls, which are JSON text themselves. Both are then made of the
     same lexemes: the lexer takes the longest, and a call's header in one piece would leave no other text a beginning.
 
-    Where the answer's schema allows what the reader takes for a call, calls alone are left, or nothing would hold the
-    arguments of a call while it is written."""
+    Where the answer's schema allows what the reader takes for a call (``Format.answers_apart`` was not asked, or left
+    nothing), calls alone are left, or nothing would hold the arguments of a call while it is written."""
     if shape.response is None or opening.marker_at != "answer" or not opening.marker.startswith("{"):
         return False
     start = matcher(shape.response)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
-from typing import Literal
+from typing import Any, Literal
 
 from decoding import formats
 from decoding.formats import Format
@@ -17,7 +19,7 @@ from decoding.tokenising import tokenise
 from decoding.tools import NO_ARGUMENTS_AS_SHOWN, Tool, ToolChoice, argument_schema
 from schemas import CompiledSchema, SchemaError
 from server.asking import Ask, JsonAnswer, ToolSpec
-from server.compiler import Compiler
+from server.compiler import Compiler, Schema, as_written
 from server.engine_client import EngineClient, Sampling, SamplingOptions
 from server.errors import ApiError, bad_request
 from server.plan import Plan
@@ -65,7 +67,7 @@ class Planner:
             [spec.parameters for spec in ask.tools], self._undeclared, argument_schema, self._fmt.spelling
         )
         wanted = [] if ask.json_answer is None else [ask.json_answer.schema]
-        answers = self._compiler.at_hand(wanted, "allow")
+        answers = self._compiler.at_hand(wanted, "allow", self._answers_as(ask))
         if compiled is None or answers is None:
             return None
         plan = self._finish(ask, request_id, list(map(_tool, ask.tools, compiled)), answers[0] if answers else None)
@@ -76,7 +78,7 @@ class Planner:
         self._check_bias(ask.sampling)
         self._check_size(ask)
         tools, omitted = await self._tools(ask)
-        answer = None if ask.json_answer is None else await self._answer(ask.json_answer)
+        answer = None if ask.json_answer is None else await self._answer(ask.json_answer, self._answers_as(ask))
         loop = asyncio.get_running_loop()
         plan = await loop.run_in_executor(self._threads, self._finish, ask, request_id, tools, answer)
         if omitted:
@@ -130,8 +132,17 @@ class Planner:
                 "invalid_function_parameters",
             ) from None
 
-    async def _answer(self, wanted: JsonAnswer) -> CompiledSchema:
+    def _answers_as(self, ask: Ask) -> Callable[[Any], Schema]:
+        """What the schema of a JSON answer becomes: beside calls that are JSON themselves none may look like one."""
+        beside_calls = bool(ask.tools) and ask.tool_choice.mode == "auto"
+        return (self._fmt.answers_apart if beside_calls else None) or as_written
+
+    async def _answer(self, wanted: JsonAnswer, prepare: Callable[[Any], Schema]) -> CompiledSchema:
         try:
+            if prepare is not as_written:
+                with contextlib.suppress(SchemaError):
+                    return await self._compiler.compile(wanted.schema, "allow", prepare)
+                # All that it allows looks like a call, or it is refused in any case.
             return await self._compiler.compile(wanted.schema, "allow")
         except SchemaError as error:
             raise bad_request(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 from decoding.formats.parts import (
     Arguments,
@@ -152,6 +152,9 @@ class Format:
     text: TextMarks | None = None
     channels: Channels | None = None
     ids: Ids = "call"
+    answers_apart: Callable[[Any], dict[str, Any]] | None = None
+    """Where calls are JSON text that nothing stands before: what the schema of a JSON answer becomes beside them, so
+    that no answer can be read as a call."""
     special: tuple[tuple[str, int], ...] = ()
     """Which texts in the literals are special tokens, and their ids: known once a tokenizer is (``bind``)."""
 
