@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from schemas import keywords, scalars
 from schemas.alternatives import alternatives, closed
 from schemas.compiled import Residue
+from schemas.errors import SchemaError, TooComplex
 from schemas.formula import Formula, Lacks, Unknown, conjunction, disjunction, negate
 from schemas.goals import Goal, GoalId, Goals, Mode
 from schemas.node import Node, NodeId
@@ -106,7 +107,10 @@ class Reader:
         if known is None:
             node = self.goals.nodes[node_id]
             self.goals.spend(8, node.path)
-            known = self._node_scalars[node_id] = self._conjoined_scalars(node)
+            try:
+                known = self._node_scalars[node_id] = self._conjoined_scalars(node)
+            except TooComplex as error:
+                raise SchemaError(node.path, "", f"too complex: {error.reason}") from error
         return known
 
     def _conjoined_scalars(self, node: Node) -> Scalars:

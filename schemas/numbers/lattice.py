@@ -66,7 +66,7 @@ def simplify(terms: set[Lattice]) -> Union:
 
     Raises TooComplex over ``MAX_TERMS`` of them."""
     changed = True
-    while changed:
+    while changed and len(terms) > 1:
         changed = False
         for a in sorted(terms, key=_order):
             if any(b != a and meet(a, b) == a for b in terms):

@@ -242,6 +242,15 @@ def test_what_is_too_much_names_the_limit_or_fits(name: str) -> None:
     assert verdict in ("exact", "checked") or "limit" in verdict
 
 
+def test_very_many_multiples_are_taken_or_refused_where_they_stand() -> None:
+    primes = [n for n in range(2, 1300) if all(n % m for m in range(2, n))]
+    some, many = ({"anyOf": [{"multipleOf": prime} for prime in primes[:count]]} for count in (60, 200))
+    assert compile_schema({"properties": {"a": {"not": some}}}).guarantee == "checked"
+    with pytest.raises(SchemaError, match="too complex: a set of numbers is a union of more than") as caught:
+        compile_schema({"properties": {"a": {"not": many}}})
+    assert caught.value.path.startswith("/properties/a")
+
+
 @pytest.mark.parametrize("kind", ["integer", "number"])
 @pytest.mark.parametrize(("low", "high"), [(10**300, 10**300 + 5), (-(10**100) - 5, -(10**100))])
 def test_numbers_that_not_even_a_superset_spells_are_refused_where_they_stand(kind: str, low: int, high: int) -> None:
