@@ -50,18 +50,21 @@ def _search(schemas: list[Any], value: Any, root: Any, path: str) -> str | None:
         return None
     try:
         parts = _applicable(schemas, root)
-        if isinstance(value, list):
-            found = (_search(_item_schemas(parts, n), item, root, f"{path}/{n}") for n, item in enumerate(value))
-            return next((fault for fault in found if fault is not None), None)
         said = [schema for schema in schemas if schema is not False]
-        opened = not said or any(o in part for part in parts for o in _OPENERS)
-        return _search_object(parts, value, root, path, not opened and all(_closes(s, root, ()) for s in said))
+        closed = bool(said) and all(_closes(schema, root, ()) for schema in said)
+        # Where one of several may be the one that applies, and says nothing, nothing is said further inside either.
+        free = [True] if len(said) > 1 and not closed else []
+        if isinstance(value, list):
+            items = (_search(_item_schemas(parts, n) + free, item, root, f"{path}/{n}") for n, item in enumerate(value))
+            return next((fault for fault in items if fault is not None), None)
+        closed = closed and not any(opener in part for part in parts for opener in _OPENERS)
+        return _search_object(parts, value, root, path, closed, free)
     except _Unknown:
         return None
 
 
 def _search_object(
-    parts: list[Mapping[str, Any]], value: dict[str, Any], root: Any, path: str, closed: bool
+    parts: list[Mapping[str, Any]], value: dict[str, Any], root: Any, path: str, closed: bool, free: list[Any]
 ) -> str | None:
     demanded = {name for part in parts for name in _demanded(part)}
     for key, member in value.items():
@@ -69,7 +72,7 @@ def _search_object(
         here = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
         if closed and not schemas and key not in demanded:
             return here
-        fault = _search(schemas, member, root, here)
+        fault = _search(schemas + free, member, root, here)
         if fault is not None:
             return fault
     return None

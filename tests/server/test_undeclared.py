@@ -56,6 +56,16 @@ def test_what_stands_under_not_closes_nothing(schema: dict[str, Any]) -> None:
     assert undeclared_key(schema, {"a": [{"b": 1}]}) is None
 
 
+def test_an_alternative_that_says_nothing_says_nothing_of_what_is_inside() -> None:
+    deep = {"properties": {"a": {"properties": {"b": {"properties": {"c": {}}}}}}}
+    schema = {"type": "array", "contains": deep, "items": True}
+    assert compile_schema(schema, undeclared="forbid").closed
+    assert undeclared_key(schema, [{"a": {"b": {"d": 1}}}]) is None
+    assert undeclared_key({"items": deep}, [{"a": {"b": {"d": 1}}}]) == "/0/a/b/d"
+    assert undeclared_key({"anyOf": [deep, {"properties": {"a": True}}]}, {"a": {"b": {"d": 1}}}) is None
+    assert undeclared_key({"anyOf": [deep, {"properties": {"a": True}}]}, {"d": 1}) == "/d"
+
+
 def test_names_under_not_are_known_and_others_are_found() -> None:
     schema = {"type": "object", "properties": {"a": {}}, "not": {"required": ["b"], "properties": {"c": WORD}}}
     assert [undeclared_key(schema, {name: 1}) for name in "abcd"] == [None, None, None, "/d"]
