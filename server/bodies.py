@@ -6,12 +6,14 @@ import asyncio
 import contextlib
 import json
 import re
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 from starlette.requests import Request
 
 from server.errors import ApiError, ClientGone, bad_request
+from server.http_protocol import WHOLE_BODY
 
 _DISCARD_TIMES = 8
 _DISCARD_SECONDS = 10.0
@@ -26,6 +28,11 @@ async def read_body(request: Request, max_bytes: int, silence: float) -> bytes:
     """
     declared = request.headers.get("content-length", "")
     too_large = declared.isdecimal() and int(declared) > max_bytes
+    at_hand: Callable[[], bytes | None] = request.scope.get("extensions", {}).get(WHOLE_BODY, _not_known)
+    if not too_large and (whole := at_hand()) is not None:
+        if len(whole) > max_bytes:
+            raise _too_large(max_bytes)
+        return whole
     parts: list[bytes] = []
     size = 0
     more = True
@@ -71,6 +78,10 @@ def parse_json(body: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         raise bad_request(f"The request body is not valid JSON: {error}", code="invalid_json") from None
     return value
+
+
+def _not_known() -> None:
+    pass
 
 
 async def _discard_rest(request: Request, max_bytes: int) -> None:

@@ -21,10 +21,11 @@ from server.request_id import request_id
 
 log = logging.getLogger(__name__)
 
-HEADERS = {
-    "cache-control": "no-cache",
-    "x-accel-buffering": "no",  # nginx would hold the frames back
-}
+HEADERS = (
+    (b"cache-control", b"no-cache"),
+    (b"x-accel-buffering", b"no"),  # nginx would hold the frames back
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+)
 
 
 WriteNow: TypeAlias = Callable[[bytes], bool]
@@ -45,9 +46,6 @@ class EventStream(Response):
     when all is over, whatever happened.
     """
 
-    media_type = "text/event-stream"
-    charset = "utf-8"
-
     def __init__(
         self,
         frames: Callable[[WriteNow], AsyncIterator[bytes]],
@@ -58,8 +56,9 @@ class EventStream(Response):
         on_gone: Callable[[], None],
         send_timeout: float,
     ) -> None:
-        super().__init__(headers=HEADERS)
-        del self.headers["content-length"]
+        # Not the base's constructor: it would work out the same headers for every stream.
+        self.status_code = 200
+        self.raw_headers = list(HEADERS)
         self._frames = frames
         self._fault_response = fault_response
         self._fault_frame = fault_frame

@@ -28,6 +28,10 @@ ON_GONE = "strictcall.on_gone"
 """A third one: the function takes what is to be called when the client has closed its connection while the answer is
 under way; ``None`` for nothing any more. The request's body must have been read."""
 
+WHOLE_BODY = "strictcall.whole_body"
+"""And a fourth: the function returns the request's body if all of it is here, in place of what ``receive`` would say of
+it; ``None`` where it is not."""
+
 #: Bytes of a request's line and headers, about; more is 431.
 MAX_HEAD = 128 * 1024
 #: Requests that may wait behind the one that is being answered before the connection is read no more. While there are
@@ -64,7 +68,7 @@ class Turn:
 
 
 class StreamingProtocol(HttpToolsProtocol):
-    """One connection. Every request gets the extensions ``WRITE_NOW``, ``DROP`` and ``ON_GONE``.
+    """One connection. Every request gets the extensions ``WRITE_NOW``, ``DROP``, ``ON_GONE`` and ``WHOLE_BODY``.
 
     ``receive_timeout``: seconds from the first byte of a request's head to its last. ``send_timeout``: seconds in which
     a client must take some of a whole answer (how long a stream waits, the stream knows). ``turn``: the event loop's.
@@ -127,7 +131,7 @@ class StreamingProtocol(HttpToolsProtocol):
         if cycle is None or cycle.scope is not self.scope:
             return
         extensions: Any = {WRITE_NOW: partial(_write_now, cycle, self._turn), DROP: self.transport.abort}
-        extensions[ON_GONE] = partial(self._tell_when_gone, cycle)
+        extensions |= {ON_GONE: partial(self._tell_when_gone, cycle), WHOLE_BODY: partial(_whole_body, cycle)}
         self.scope["extensions"] = extensions
         if self.scope["http_version"] == "1.0":
             cycle.send = _without_chunks(cycle)  # type: ignore[assignment, method-assign]
@@ -221,6 +225,14 @@ def _write_now(cycle: RequestResponseCycle, turn: Turn, data: bytes) -> bool:
         return False
     turn.write(cycle.transport, b"%x\r\n%b\r\n" % (len(data), data))
     return True
+
+
+def _whole_body(cycle: RequestResponseCycle) -> bytes | None:
+    if cycle.more_body or cycle.disconnected:
+        return None
+    body, cycle.body = bytes(cycle.body), bytearray()
+    cycle.message_event.clear()
+    return body
 
 
 def _without_chunks(cycle: RequestResponseCycle) -> Callable[[Any], Coroutine[Any, Any, None]]:

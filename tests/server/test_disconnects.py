@@ -56,6 +56,17 @@ def test_a_vanished_client_ends_its_generation(own: Stub, stream: bool, n: int) 
     assert own.chat().status_code == 200
 
 
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_client_that_leaves_after_a_large_body(own: Stub, stream: bool) -> None:
+    """More than uvicorn reads ahead: it stops to read, and would not see that the client has gone."""
+    own.engine.script = say("Hello", 60.0)
+    connection = send(own, stream=stream, user="x" * 500_000)
+    until(lambda: own.engine.running == 1)
+    connection.close()
+    until(lambda: own.engine.running == 0)
+    until(lambda: own.metric("strictcall_client_disconnects_total") == 1)
+
+
 def test_a_client_that_leaves_while_waiting_in_the_queue() -> None:
     with serve(StubEngine(), max_running=1, max_queued=5) as stub:
         stub.engine.script = say("x", 60.0)

@@ -62,7 +62,18 @@ def steps(seed: int) -> Iterator[tuple[SchedulerStats | None, IterationStats | N
                 step.prompt_token_stats.update_from_output(PrefillStats(12, 8, 4, 4))
                 step.time_to_first_tokens_iter.append(0.2)
             case 1:
-                step.update_from_finished_request(FinishReason.STOP, "r", 7, 20, RequestStateStats())
+                for _ in range(dice.randrange(1, 4)):
+                    reason = dice.choice([FinishReason.STOP, FinishReason.LENGTH, FinishReason.ABORT])
+                    limit = dice.choice([None, 20, 500])
+                    times = RequestStateStats(
+                        num_generation_tokens=dice.choice([0, 1, 9]),
+                        num_preemptions=dice.randrange(2),
+                        queued_ts=1.0,
+                        scheduled_ts=1.0 + dice.random(),
+                        first_token_ts=2.5,
+                        last_token_ts=2.5 + dice.random(),
+                    )
+                    step.update_from_finished_request(reason, "r", dice.choice([7, 900]), limit, times, 3)
             case 2:
                 step.num_preempted_reqs = 1
             case 3:
