@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import TypeVar
 from weakref import proxy
 
 from schemas.arrays import ArrayState
@@ -25,6 +26,7 @@ MAX_CASES = 1500
 _PROBE_CASES = 24
 """Cases that a quick look for a satisfying one tries."""
 _PROBE_DEPTH = 4
+_State = TypeVar("_State", ArrayState, ObjectState)
 
 
 class Algebra:
@@ -135,13 +137,9 @@ class Algebra:
             return formula
         try:
             start = ArrayState(self) if kind == "array" else ObjectState(self, tables=False)
-            return any(self._closes(state) for state in cases(formula, start, self.goals, _PROBE_CASES))
+            return any(state.possible() for state in cases(formula, start, self.goals, _PROBE_CASES))
         except TooManyCases:
             return True
-
-    def _closes(self, state: object) -> bool:
-        assert isinstance(state, ArrayState | ObjectState)
-        return state.possible()
 
     def _clash(self, kind: Kind, left: Formula, right: Formula) -> bool:
         key = (left, right)
@@ -187,9 +185,6 @@ class Algebra:
             return None
         return frozenset(values)
 
-    def _fresh(self, kind: Kind) -> ArrayState | ObjectState:
-        return ArrayState(self) if kind == "array" else ObjectState(self)
-
     # shapes
 
     def arrays(self, goal: GoalId) -> tuple[ArrayShape, ...]:
@@ -197,50 +192,37 @@ class Algebra:
         if known is None:
             known = plain_arrays(self, self.reader.formula(goal, "array"))
             if known is None:
-                known = self._solved_arrays(goal)
+                states = self._states(goal, "array", ArrayState)
+                known = tuple(dict.fromkeys(shape for state in states for shape in state.shapes()))
             self._arrays[goal] = known
         return known
-
-    def _solved_arrays(self, goal: GoalId) -> tuple[ArrayShape, ...]:
-        found: dict[ArrayShape, None] = {}
-        for state in self._states(goal, "array"):
-            assert isinstance(state, ArrayState)
-            found.update(dict.fromkeys(state.shapes()))
-        return tuple(found)
 
     def objects(self, goal: GoalId) -> tuple[ObjectShape, ...]:
         known = self._objects.get(goal)
         if known is None:
             known = plain_objects(self, self.reader.formula(goal, "object"))
             if known is None:
-                known = bearable(declared_once(self._solved(goal)), self.goals, self.goals.path(goal))
+                states = self._states(goal, "object", ObjectState)
+                found = tuple(dict.fromkeys(shape for state in states for shape in state.shapes()))
+                known = bearable(declared_once(found), self.goals, self.goals.path(goal))
             self._objects[goal] = known
         return known
 
-    def _solved(self, goal: GoalId) -> tuple[ObjectShape, ...]:
-        found: dict[ObjectShape, None] = {}
-        for state in self._states(goal, "object"):
-            assert isinstance(state, ObjectState)
-            found.update(dict.fromkeys(state.shapes()))
-        return tuple(found)
-
-    def _states(self, goal: GoalId, kind: Kind) -> list[ArrayState | ObjectState]:
+    def _states(self, goal: GoalId, kind: Kind, start: type[_State]) -> list[_State]:
         formula = self.reader.formula(goal, kind)
         if formula is False:
             return []
         try:
-            return list(cases(formula, self._fresh(kind), self.goals, MAX_CASES))  # type: ignore[arg-type]
+            return list(cases(formula, start(self), self.goals, MAX_CASES))
         except TooManyCases:
-            return self._widened(formula, goal, kind)
+            return list(cases(self._widened(formula, goal), start(self), self.goals, MAX_CASES))
 
-    def _widened(self, formula: Formula, goal: GoalId, kind: Kind) -> list[ArrayState | ObjectState]:
+    def _widened(self, formula: Formula, goal: GoalId) -> Formula:
         """Only what holds in every case; the rest is residue."""
         residue = Residue(self.goals.path(goal), "", "too many combinations of alternatives")
         parts = getattr(formula, "parts", (formula,)) if not isinstance(formula, Or) else ()
         certain = [part for part in parts if not isinstance(part, Or)]
-        state = self._fresh(kind)
-        weak = conjunction([*certain, Unknown(residue)])
-        return list(cases(weak, state, self.goals, MAX_CASES))  # type: ignore[arg-type]
+        return conjunction([*certain, Unknown(residue)])
 
 
 def strings_empty(strings: StringSet) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 from schemas.formula import (
     ANY_MEMBER,
@@ -37,13 +37,16 @@ class State(Protocol):
         """The choices that need a case distinction. When there are none, the state has taken over all ``choices``."""
 
 
+S = TypeVar("S", bound=State)
+
+
 class TooManyCases(Exception):
     """More cases than asked for."""
 
 
-def cases(formula: Formula, start: State, goals: Goals, limit: int) -> Iterator[State]:
+def cases(formula: Formula, start: S, goals: Goals, limit: int) -> Iterator[S]:
     """Raises :class:`TooManyCases` after ``limit`` cases, found and failed together."""
-    stack: list[tuple[State, Formula, list[Or], bool]] = [(start, formula, [], True)]
+    stack: list[tuple[S, Formula, list[Or], bool]] = [(start, formula, [], True)]
     seen = 0
     while stack:
         state, todo, choices, is_last = stack.pop()

@@ -1,4 +1,4 @@
-"""Hostile schemas end in a result or a clear error within seconds: never a crash, a hang or a poisoned cache."""
+"""Hostile schemas (g6) end in a result or a clear error within seconds: never a crash, a hang or a poisoned cache."""
 
 from __future__ import annotations
 

@@ -185,6 +185,8 @@ def test_a_panic_of_native_code_is_an_error_of_one_request(own: Stub) -> None:
 
 
 def test_tools_that_are_too_much_together(own: Stub) -> None:
+    """a18: what cannot be compiled is refused and never generated without its grammar."""
+
     async def refuse(grammar: str) -> None:
         raise SchemaError("", "", "over a limit of the grammar engine: too many symbols")
 

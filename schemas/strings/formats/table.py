@@ -71,6 +71,8 @@ def named_perhaps(name: str) -> Regex | None:
             return _whole(dates.ANY_TIME)
         case "date-time":
             return _whole(dates.ANY_DATE_TIME)
+        case "uri-template":  # control characters and noncharacters
+            return _whole(uris.ANY_URI_TEMPLATE)
     return None
 
 

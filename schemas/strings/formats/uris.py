@@ -38,10 +38,16 @@ def _reference(more: str, private: str) -> tuple[str, str]:
 URI, URI_REFERENCE = _reference("", "")
 IRI, IRI_REFERENCE = _reference(_UCSCHAR, _PRIVATE)
 
-_VARCHAR = rf"(?:[A-Za-z0-9_]|{_ENCODED})"
-_VARSPEC = rf"{_VARCHAR}(?:\.?{_VARCHAR})*(?::[1-9]\d{{0,3}}|\*)?"
-_LITERAL = rf"(?:[!#$&-;=?-\[\]_a-z~{_UCSCHAR}{_PRIVATE}]|{_ENCODED})"
-URI_TEMPLATE = rf"(?:{_LITERAL}|\{{[+#./;?&=,!@|]?{_VARSPEC}(?:,{_VARSPEC})*\}})*"
+
+def _template(more: str) -> str:
+    """With ``more`` characters among the literal ones."""
+    varchar = rf"(?:[A-Za-z0-9_]|{_ENCODED})"
+    varspec = rf"{varchar}(?:\.?{varchar})*(?::[1-9]\d{{0,3}}|\*)?"
+    literal = rf"(?:[!#$&-;=?-\[\]_a-z~{more}]|{_ENCODED})"
+    return rf"(?:{literal}|\{{[+#./;?&=,!@|]?{varspec}(?:,{varspec})*\}})*"
+
+
+URI_TEMPLATE, ANY_URI_TEMPLATE = _template(_UCSCHAR + _PRIVATE), _template(r"\u0080-\u{10ffff}")
 
 JSON_POINTER = r"(?:/(?:[^/~]|~[01])*)*"
 RELATIVE_JSON_POINTER = rf"(?:0|[1-9]\d*)(?:#|{JSON_POINTER})"

@@ -87,6 +87,7 @@ def test_an_error_while_looking_for_forced_tokens(core: Core, monkeypatch: pytes
 
 @pytest.mark.parametrize("grammar", ["start: nothing", 'start: "a', "start: /(/"])
 def test_a_grammar_that_does_not_compile(core: Core, grammar: str) -> None:
+    """a18, g1: it ends its request with an error, never without a grammar, and no other request with it."""
     bad = core.add(PARIS, core.params(grammar))
     good = core.add(PARIS, core.params(ONE_CALL))
     answers = core.run([bad, good])

@@ -66,6 +66,7 @@ def arguments(answer: Answer) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_answer_in_fewer_passes(core: Core, case: str) -> None:
+    """f4, f8, g5: known tokens change nothing but the passes, and the end of a call takes none of its own."""
     question, grammar = CASES[case]
     limit = 40 if case == "text" else 120
     before = core.passes
@@ -79,6 +80,24 @@ def test_the_same_answer_in_fewer_passes(core: Core, case: str) -> None:
     else:
         assert (between - before) * 2 < core.passes - between
         assert jumped.deltas == between - before, "every pass gives one delta, the end none of its own"
+    assert core.is_idle()
+
+
+def test_reasoning_then_a_call(core: Core) -> None:
+    """g5: the grammar holds what comes behind the reasoning, with jump-forward and without."""
+    thought = "<think>\nI call the tool.\n</think>\n\n"
+    question = "".join(f"{PARIS}{thought}Done.<|im_end|>\n" for _ in range(3)) + PARIS + thought[: thought.index("</")]
+    grammar = tool_grammar(tools(("get_weather", WEATHER)), "required", False, "hermes", "open").cfg.definition
+    before = core.passes
+    jumped = core.ask(question, grammar, max_tokens=120)
+    between = core.passes
+    assert jumped.text.startswith("</think>"), "it goes on as it has seen before"
+    assert jumped.reason == "stop"
+    assert set(arguments(jumped)) == {"city", "unit"}
+    with jump_forward_off():
+        sampled = core.ask(question, grammar, max_tokens=120)
+    assert (jumped.text, jumped.reason) == (sampled.text, sampled.reason)
+    assert (between - before) * 2 < core.passes - between
     assert core.is_idle()
 
 

@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 
 from schemas.strings import Language
+from schemas.strings.formats import NAMES
 from tests.schemas.strings.lexer import accepts, matcher, spelled
 
 SHARED = Path(os.environ.get("STRICTCALL_SHARED", Path(__file__).parents[3].parent / "shared"))
@@ -133,3 +134,19 @@ def test_what_a_format_leaves_out_is_not_in_its_complement(name: str, text: str)
     assert not (~found).contains(text)
     assert (~found).contains("..")
     assert ~~found == found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_reader_takes_what_the_complement_of_a_format_has(name: str) -> None:
+    """Character by character after a beginning of the format."""
+    language = Language.named_format(name)
+    assert language is not None
+    others, reader = ~language, jsonschema_rs.validator_for({"format": name}, validate_formats=True)
+    beginning = {"iri": "a:/", "uri": "a:/", "email": "a@b.c", "hostname": "a"}.get(name, "/")
+    codes = {
+        *range(0, 0x110000, 61),
+        *range(0x300),
+        *(plane + last for plane in range(0, 0x110000, 0x10000) for last in (0xFFFE, 0xFFFF)),
+    }
+    texts = [beginning + chr(code) for code in codes if not 0xD800 <= code <= 0xDFFF]
+    assert [text for text in texts if others.contains(text) and reader.is_valid(text)] == []
