@@ -7,7 +7,7 @@ import gc
 import math
 import re
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,25 +16,24 @@ import llguidance.hf
 from vllm import SamplingParams
 from vllm.envs import enable_envs_cache
 from vllm.exceptions import VLLMClientError
-from vllm.outputs import CompletionOutput, RequestOutput
+from vllm.outputs import RequestOutput
 from vllm.sampling_params import RequestOutputKind
 from vllm.utils.gc_utils import freeze_gc_heap
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
 
-from decoding.deltas import Deliver, EngineDelta, TokenLogprob
+from decoding.deltas import Deliver, EngineDelta
 from decoding.engine.arguments import EngineArgumentError, JumpForward, engine_config
 from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCounters
 from decoding.engine.grammar_backend import is_panic
 from decoding.engine.latencies import StepPrometheusLogger
+from decoding.engine.logprobs import token_logprobs
 from decoding.engine.outputs import listen, use_deltas
 from decoding.engine.shared_core import Seat, alone, give_up, join, launch, own
 from decoding.engine.submitting import keep_end_of_sequence
 from server.engine_client import EngineDeadError, EngineRequestError, Sampling
 from server.threads import in_thread
 
-#: JSON has no infinity; OpenAI writes this for a token that cannot come.
-LOWEST_LOGPROB = -9999.0
 #: A grammar that every answer fits, to make the grammar engine build its tables before the first client waits for them.
 _WARM_UP_GRAMMAR = "start: /(?s:.*)/"
 
@@ -204,7 +203,7 @@ class VllmEngine:
         if self._closing:
             raise EngineDeadError("the server is shutting down")
         params = self._sampling_params(prompt_token_ids, sampling, grammar)
-        listener = _Listener(self, deliver, sampling.logprobs)
+        listener = _Listener(deliver, sampling.logprobs, self._ll_tokenizer)
         self._running.add(request_id)
         try:
             await listen(self._llm, list(prompt_token_ids), params, request_id, listener)
@@ -317,42 +316,6 @@ class VllmEngine:
         except (VLLMClientError, ValueError, TypeError) as error:
             raise EngineRequestError(first_line(error)) from error
 
-    def delta(self, output: RequestOutput, logprobs: int | None) -> EngineDelta:
-        """What vLLM made of a request with log probabilities. Raises as ``finish_reason``."""
-        choice = output.outputs[0]
-        return EngineDelta(
-            text=choice.text,
-            token_ids=choice.token_ids,
-            logprobs=() if logprobs is None else self._logprobs(choice, logprobs),
-            finish_reason=None if choice.finish_reason is None else _finish_reason(choice.finish_reason),
-            prompt_tokens=len(output.prompt_token_ids or ()),
-            cached_tokens=output.num_cached_tokens or 0,
-        )
-
-    def _logprobs(self, choice: CompletionOutput, alternatives: int) -> tuple[TokenLogprob, ...]:
-        """One entry per token that is part of the text: the token that ended the answer is not."""
-        found: Sequence[Mapping[int, Any]] = choice.logprobs or ()
-        tokens = list(choice.token_ids)
-        if choice.finish_reason == "stop":
-            tokens = tokens[:-1]
-        entries = []
-        for token, ranked in zip(tokens, found, strict=False):
-            best = sorted((p for p in ranked.items() if p[1].rank <= alternatives), key=lambda p: p[1].rank)
-            entries.append(
-                self._logprob(token, ranked[token].logprob, tuple(self._logprob(t, p.logprob) for t, p in best))
-            )
-        return tuple(entries)
-
-    def _logprob(self, token: int, logprob: float, top: tuple[TokenLogprob, ...] = ()) -> TokenLogprob:
-        data = self._ll_tokenizer.decode_bytes([token])
-        return TokenLogprob(
-            token_id=token,
-            token=data.decode("utf-8", errors="replace"),
-            logprob=max(logprob, LOWEST_LOGPROB),
-            top=top,
-            data=data,
-        )
-
     @cached_property
     def _ll_tokenizer(self) -> llguidance.LLTokenizer:
         """The grammar engine's view of the vocabulary: it knows each token's bytes."""
@@ -360,13 +323,14 @@ class VllmEngine:
 
 
 class _Listener:
-    """One request's part of the engine. ``finished``: the engine itself has ended it."""
+    """One request's part of the engine. ``finished``: the engine itself has ended it. ``tokenizer`` knows the tokens'
+    bytes."""
 
-    def __init__(self, engine: VllmEngine, deliver: Deliver, logprobs: int | None) -> None:
+    def __init__(self, deliver: Deliver, logprobs: int | None, tokenizer: llguidance.LLTokenizer) -> None:
         self.deliver = deliver
         self.finished = False
-        self._engine = engine
         self._logprobs = logprobs
+        self._tokenizer = tokenizer
 
     def end(self, reason: str) -> Literal["stop", "length"]:
         self.finished = True
@@ -374,7 +338,16 @@ class _Listener:
 
     def read(self, output: RequestOutput) -> EngineDelta:
         self.finished = output.finished
-        return self._engine.delta(output, self._logprobs)
+        choice = output.outputs[0]
+        logprobs = () if self._logprobs is None else token_logprobs(choice, self._logprobs, self._tokenizer)
+        return EngineDelta(
+            text=choice.text,
+            token_ids=choice.token_ids,
+            logprobs=logprobs,
+            finish_reason=None if choice.finish_reason is None else _finish_reason(choice.finish_reason),
+            prompt_tokens=len(output.prompt_token_ids or ()),
+            cached_tokens=output.num_cached_tokens or 0,
+        )
 
 
 def _finish_reason(reason: str) -> Literal["stop", "length"]:

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from typing import Any, TypeAlias, cast
 
 from starlette.responses import Response
@@ -15,7 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from server.errors import ClientGone, unavailable
 from server.gone import unless_gone
-from server.http_protocol import DROP, WRITE_NOW
+from server.http_protocol import DROP, IN_ONE_WRITE, WRITE_NOW
 from server.outbox import SlowClient
 from server.request_id import request_id
 
@@ -90,23 +90,28 @@ class EventStream(Response):
             self._on_close()
 
     async def _write(self, scope: Scope, receive: Receive, send: Send) -> None:
+        extensions: Any = scope.get("extensions", {})
         try:
-            write_now: WriteNow = scope.get("extensions", {}).get(WRITE_NOW, _cannot)
+            write_now: WriteNow = extensions.get(WRITE_NOW, _cannot)
             async with aclosing(cast("Any", self._frames(write_now))) as frames:
                 async for frame in frames:
-                    if not self._started:
+                    more = type(frame) is not LastFrame
+                    body = {"type": "http.response.body", "body": frame, "more_body": more}
+                    if self._started:
+                        await self._send(send, body)
+                    else:
                         self._started = True
                         start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
-                        await self._send(send, start)
-                    more = type(frame) is not LastFrame
-                    await self._send(send, {"type": "http.response.body", "body": frame, "more_body": more})
+                        with extensions.get(IN_ONE_WRITE, nullcontext)() if more else nullcontext():
+                            await self._send(send, start)
+                            await self._send(send, body)
                     if not more:
                         return
         except SlowClient:
             log.warning("%s: the client was dropped: it does not take its answer", request_id.get())
             self._on_gone()
             # Closing would wait until the client has taken what there is.
-            scope.get("extensions", {}).get(DROP, _nothing)()
+            extensions.get(DROP, _nothing)()
             return
         except Exception as fault:
             if not self._started:

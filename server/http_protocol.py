@@ -12,8 +12,10 @@ told otherwise) are answered as if they had not: their body would be lost.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import httptools
@@ -31,6 +33,9 @@ under way; ``None`` for nothing any more. The request's body must have been read
 WHOLE_BODY = "strictcall.whole_body"
 """And a fourth: the function returns the request's body if all of it is here, in place of what ``receive`` would say of
 it; ``None`` where it is not."""
+
+IN_ONE_WRITE = "strictcall.in_one_write"
+"""A fifth: the function makes a context in which all that ``send`` writes leaves together; not the answer's end."""
 
 #: Bytes of a request's line and headers, about; more is 431.
 MAX_HEAD = 128 * 1024
@@ -68,7 +73,8 @@ class Turn:
 
 
 class StreamingProtocol(HttpToolsProtocol):
-    """One connection. Every request gets the extensions ``WRITE_NOW``, ``DROP``, ``ON_GONE`` and ``WHOLE_BODY``.
+    """One connection. Every request gets the extensions ``WRITE_NOW``, ``DROP``, ``ON_GONE``, ``WHOLE_BODY`` and
+    ``IN_ONE_WRITE``.
 
     ``receive_timeout``: seconds from the first byte of a request's head to its last. ``send_timeout``: seconds in which
     a client must take some of a whole answer (how long a stream waits, the stream knows). ``turn``: the event loop's.
@@ -132,6 +138,7 @@ class StreamingProtocol(HttpToolsProtocol):
             return
         extensions: Any = {WRITE_NOW: partial(_write_now, cycle, self._turn), DROP: self.transport.abort}
         extensions |= {ON_GONE: partial(self._tell_when_gone, cycle), WHOLE_BODY: partial(_whole_body, cycle)}
+        extensions[IN_ONE_WRITE] = partial(_in_one_write, cycle)
         self.scope["extensions"] = extensions
         if self.scope["http_version"] == "1.0":
             cycle.send = _without_chunks(cycle)  # type: ignore[assignment, method-assign]
@@ -225,6 +232,19 @@ def _write_now(cycle: RequestResponseCycle, turn: Turn, data: bytes) -> bool:
         return False
     turn.write(cycle.transport, b"%x\r\n%b\r\n" % (len(data), data))
     return True
+
+
+@contextmanager
+def _in_one_write(cycle: RequestResponseCycle) -> Iterator[None]:
+    transport = cycle.transport
+    written: list[bytes] = []
+    cycle.transport = SimpleNamespace(write=written.append)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        cycle.transport = transport
+        if written:
+            transport.write(b"".join(written))
 
 
 def _whole_body(cycle: RequestResponseCycle) -> bytes | None:

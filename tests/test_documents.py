@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import io
 import re
@@ -195,3 +196,27 @@ def test_the_readme_s_figures_of_exactness_are_those_of_the_run() -> None:
     assert f"of {wrong[1]} invalid ones none was accepted" in said
     median, late = _exactness("mask, µs (p50 / p99 / p99.9 / max)")[0].split(" / ")[:2]
     assert f"A mask costs {float(median):.0f} µs at the median and {float(late):.0f} µs at p99" in said
+
+
+def _imports(folder: str) -> dict[str, set[str]]:
+    """Modules that each file of a folder imports, wherever in it."""
+    found: dict[str, set[str]] = {}
+    for file in (ROOT / folder).rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+        named = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        named |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+        found[str(file.relative_to(ROOT))] = named
+    return found
+
+
+def test_imports_go_one_way_and_vllm_is_where_it_is_said_to_be() -> None:
+    order = ["schemas", "decoding", "server", "loadtest"]
+    with_vllm = set()
+    for place, folder in enumerate(order):
+        for file, modules in _imports(folder).items():
+            tops = {module.partition(".")[0] for module in modules}
+            assert not tops & set(order[place + 1 :]), file
+            with_vllm |= {file} if "vllm" in tops else set()
+    allowed = ("decoding/engine/", "server/engine.py", "loadtest/compare/")
+    assert with_vllm
+    assert all(file.startswith(allowed) for file in with_vllm), with_vllm

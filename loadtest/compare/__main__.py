@@ -9,22 +9,21 @@ beside them.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import signal
-import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from loadtest.compare import report, rounds, workload
+from loadtest.compare.async_llm import async_llm
 from loadtest.compare.figures import Samples
 from loadtest.compare.masks import free_text_masks
 from loadtest.compare.memory import REQUESTS, grow, micro_model, second_half
-from loadtest.compare.servers import ENVIRONMENT, OURS, OURS_OFF, PEER, Server, running, with_template
+from loadtest.compare.servers import OURS, OURS_OFF, PEER, Server, running, with_template
 from loadtest.compare.tiny_model import make_tiny_model
 
 PARTS = ("masks", "real", "tiny", "memory")
@@ -80,12 +79,10 @@ def main() -> int:
                     save()
         if "tiny" in given.parts:
             tiny = make_tiny_model(model, given.out / "tiny-model")
-            console("vLLM's AsyncLLM alone")
-            for value in _async_llm(tiny, count, size.per_client * 32):
-                samples.add("async_llm_us", PEER, value)
-                console(f"AsyncLLM alone: {value:.1f} µs per delta")
-            with running(servers, tiny, given.out / "logs-tiny", console) as started:
-                _tiny(started, samples, size, count, console)
+            log = given.out / "logs-tiny" / "async-llm.log"
+            asked = async_llm(tiny, log, clients=32, answers=32 * size.per_client, tokens=2 * size.tokens)
+            with asked as alone, running(servers, tiny, given.out / "logs-tiny", console) as started:
+                _tiny(started, alone, samples, size, count, console)
                 save()
         if "memory" in given.parts:
             micro = micro_model(model, given.out / "micro-model")
@@ -113,29 +110,19 @@ def _masks(model: Path, tools: workload.Workload, samples: Samples, console: _Co
         )
 
 
-def _tiny(started: Sequence[Server], samples: Samples, size: rounds.Size, count: int, console: _Console) -> None:
+def _tiny(
+    started: Sequence[Server],
+    alone: Callable[[], float],
+    samples: Samples,
+    size: rounds.Size,
+    count: int,
+    console: _Console,
+) -> None:
     closed = workload.choices_only()
-    rounds.tiny_model(rounds.Bench(started, Samples(), rounds.QUICK, console), closed)  # warms up
+    rounds.tiny_model(rounds.Bench(started, Samples(), rounds.QUICK, console), closed, alone)  # warms up
     bench = rounds.Bench(started, samples, size, console)
     for bench.number in range(count):
-        rounds.tiny_model(bench, closed)
-
-
-def _async_llm(model: Path, count: int, answers: int) -> list[float]:
-    command = [sys.executable, "-m", "loadtest.compare.async_llm", str(model), f"--rounds={count}"]
-    run = subprocess.run(
-        [*command, f"--answers={answers}"],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=ENVIRONMENT | os.environ,
-    )
-    if run.returncode:
-        tail = "\n".join((run.stdout + run.stderr).splitlines()[-30:])
-        raise RuntimeError(f"AsyncLLM alone ended with {run.returncode}:\n{tail}")
-    found: list[float] = json.loads(run.stdout.splitlines()[-1])
-    return found
+        rounds.tiny_model(bench, closed, alone)
 
 
 def _embedded(console: _Console) -> Path:

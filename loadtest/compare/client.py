@@ -59,15 +59,14 @@ async def _burst(server: Server, bodies: Sequence[dict[str, Any]], clients: int)
     answers: list[Answer] = []
 
     async def work() -> None:
-        while queue:
-            request = queue.pop()
-            # A connection for each: one kept open may be closed by a busy server just when it is used again.
-            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-            try:
-                writer.write(request)
+        # One connection for all requests of a client, as SDKs keep theirs.
+        reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+        try:
+            while queue:
+                writer.write(queue.pop())
                 answers.append(await _answer(server, reader))
-            finally:
-                writer.close()
+        finally:
+            writer.close()
 
     passes, api, started = server.forward_passes(), server.api_seconds(), time.perf_counter()
     try:

@@ -50,6 +50,13 @@ FIGURES = (
     Figure("tiny_plain_tokens", "tiny model, 32 clients, plain chat: tokens/s", "at least", 1.0),
     Figure("tiny_calls", "tiny model, 32 clients, calls of four choices: calls/s"),
     Figure("async_llm_us", "vLLM's AsyncLLM alone, no HTTP, 32 requests at once: µs per delta", paired=False),
+    Figure(
+        "tiny_text_beside_async_llm",
+        "— text by a server, HTTP and all, over it, round by round",
+        goal=1,
+        paired=False,
+    ),
+    Figure("tiny_call_beside_async_llm", "— arguments by a server over it", goal=1, paired=False),
     Figure("mask_plain_p50", "mask of a row in free text, plain text, p50: µs", goal=5, paired=False),
     Figure("mask_plain_p99", "mask of a row in free text, plain text, p99: µs", goal=20, paired=False),
     Figure("mask_angles_p50", "mask of a row in free text, text full of `<`, p50: µs", goal=5, paired=False),

@@ -89,8 +89,9 @@ def warm_up(bench: Bench, tools: Workload, small: Workload) -> None:
             bench.report(f"warm-up, {work.text}, {server.name}: {took:.1f} s")
 
 
-def tiny_model(bench: Bench, closed: Workload) -> None:
-    """One round with a model that costs nothing: 32 clients, the server is what takes time."""
+def tiny_model(bench: Bench, closed: Workload, alone: Callable[[], float]) -> None:
+    """One round with a model that costs nothing: 32 clients, the server is what takes time. ``alone`` measures vLLM's
+    AsyncLLM by itself, with as many answers of as many tokens as a text of theirs."""
     number, count = bench.number, 32 * bench.size.per_client
     tokens = 2 * bench.size.tokens
 
@@ -112,6 +113,16 @@ def tiny_model(bench: Bench, closed: Workload) -> None:
     bench.each("tiny model, text", text)
     bench.each("tiny model, arguments", arguments)
     bench.each("tiny model, calls", calls)
+    _beside_async_llm(bench, alone())
+
+
+def _beside_async_llm(bench: Bench, alone: float) -> None:
+    bench.report(f"round {bench.number + 1}, AsyncLLM alone: {alone:.1f} µs per delta")
+    bench.samples.add("async_llm_us", PEER, alone)
+    for server in bench.servers:
+        for kind in ("text", "call"):
+            found = bench.samples.of(f"tiny_{kind}_us", server.name)[-1]
+            bench.samples.add(f"tiny_{kind}_beside_async_llm", server.name, found / alone)
 
 
 def _named(server: Server, small: Workload, size: Size, temperature: int) -> dict[str, float]:

@@ -92,7 +92,7 @@ class Server:
         data = orjson.dumps(streamed | body)
         head = (
             f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAuthorization: Bearer none\r\n"
-            f"Content-Type: application/json\r\nConnection: close\r\nContent-Length: {len(data)}\r\n\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
         )
         return head.encode() + data
 
@@ -124,7 +124,7 @@ def running(names: Sequence[str], model: Path, logs: Path, report: Callable[[str
         yield [server for server, _ in started]
     finally:
         for _, process in started:
-            _end(process)
+            end(process)
 
 
 def _start(name: str, model: Path, log: Path) -> tuple[Server, subprocess.Popen[bytes]]:
@@ -145,7 +145,7 @@ def _start(name: str, model: Path, log: Path) -> tuple[Server, subprocess.Popen[
         _wait(process, f"http://127.0.0.1:{port}{_HEALTH[name]}", name, log)
         served = httpx2.get(f"http://127.0.0.1:{port}/v1/models", timeout=30).json()["data"][0]["id"]
     except BaseException:
-        _end(process)
+        end(process)
         raise
     return Server(name, port, served, process.pid), process
 
@@ -164,9 +164,9 @@ def _wait(process: subprocess.Popen[bytes], url: str, name: str, log: Path) -> N
     raise RuntimeError("\n".join([f"{name} {ended}; the end of {log}:", *tail]))
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[Any]) -> None:
     """The process and its group: SIGTERM, then SIGKILL."""
-    process.send_signal(signal.SIGTERM)
+    process.terminate()
     with suppress(subprocess.TimeoutExpired):
         process.wait(20)
     with suppress(ProcessLookupError):

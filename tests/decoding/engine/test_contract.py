@@ -192,6 +192,12 @@ def test_what_uvicorn_s_send_writes() -> None:
     assert r'content = [b"%x\r\n" % len(body), body, b"\r\n"]' in text
     assert "self.flow.write_paused and not self.disconnected" in text
     assert "self.cycle = RequestResponseCycle(" in sources(HttpToolsProtocol.on_headers_complete)
+    # Between an answer's head and its end, nothing is done with the transport but to write to it.
+    assert text.count("self.transport.") == text.count("self.transport.write(") + 1
+    assert text.index("self.response_complete = True") < text.index("self.transport.close()")
+    reading = sources(RequestResponseCycle.receive)
+    assert '"body": bytes(self.body), "more_body": self.more_body}' in reading
+    assert "await self.message_event.wait()" in reading
     # What an answer without chunks is made of, and where a request begins to be answered.
     assert "if self.chunked_encoding is None" in text
     assert "num_bytes > self.expected_content_length" in text
