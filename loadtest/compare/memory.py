@@ -79,7 +79,7 @@ async def _ask(server: Server, number: int) -> None:
     """Each eighth goes away when its answer has begun; the others must get a whole one."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     try:
-        writer.write(server.request(_body(number)))
+        writer.write(server.request(_body(number), "close"))
         if number % 8 == 7:
             await reader.readuntil(b"data: {")
             return

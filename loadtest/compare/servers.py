@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2
 import orjson
@@ -86,13 +86,13 @@ class Server:
         """The engine's steps since its start."""
         return self.metric(_PASSES[self.name])
 
-    def request(self, body: dict[str, Any]) -> bytes:
+    def request(self, body: dict[str, Any], connection: Literal["keep-alive", "close"] = "keep-alive") -> bytes:
         """The bytes of a chat completion with ``body``, streamed unless it says otherwise."""
         streamed = {"model": self.model, "stream": True, "stream_options": {"include_usage": True}}
         data = orjson.dumps(streamed | body)
         head = (
             f"POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAuthorization: Bearer none\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+            f"Content-Type: application/json\r\nConnection: {connection}\r\nContent-Length: {len(data)}\r\n\r\n"
         )
         return head.encode() + data
 
