@@ -59,6 +59,7 @@ class EventStream(Response):
         # Not the base's constructor: it would work out the same headers for every stream.
         self.status_code = 200
         self.raw_headers = list(HEADERS)
+        self.background = None
         self._frames = frames
         self._fault_response = fault_response
         self._fault_frame = fault_frame
