@@ -69,7 +69,8 @@ def main() -> int:
     try:
         model = with_template(given.model or _embedded(console), given.out / "model")
         if "masks" in given.parts:
-            _masks(model, tools, samples, console)
+            for _ in range(count):
+                _masks(model, tools, samples, console)
         if "real" in given.parts:
             with running(servers, model, given.out / "logs", console) as started:
                 bench = rounds.Bench(started, samples, size, console)
