@@ -69,7 +69,9 @@ class Turn:
     def _end(self) -> None:
         written, self._written = self._written, []
         for transport, data in written:
-            transport.write(data)
+            # One whose client has gone since would raise, and the others would lose what is theirs.
+            if not transport.is_closing():
+                transport.write(data)
 
 
 class StreamingProtocol(HttpToolsProtocol):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from server.http_protocol import MAX_HEAD
+from server.http_protocol import MAX_HEAD, Turn
 from tests.server.stub import Stub, StubEngine, chunks, say, serve
 from tests.server.test_disconnects import send, until
 
@@ -163,3 +165,33 @@ def test_an_offer_of_http_2_is_passed_over(own: Stub) -> None:
         assert raw.startswith(b"HTTP/1.1 200 ")
         assert b"Hello" in raw
         connection.close()
+
+
+class _Transport:
+    """As uvloop's: writing to one that is closed raises."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self.written = b""
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def write(self, data: bytes) -> None:
+        if self.closed:
+            raise RuntimeError("the handler is closed")
+        self.written += data
+
+
+def test_a_client_that_leaves_within_a_turn_takes_nothing_from_others() -> None:
+    async def run() -> list[bytes]:
+        turn, transports = Turn(), [_Transport(), _Transport(), _Transport()]
+        for transport in transports:
+            written: Any = transport
+            turn.write(written, b"token")
+        assert not any(transport.written for transport in transports), "all leaves at the turn's end"
+        transports[1].closed = True
+        await asyncio.sleep(0)
+        return [transport.written for transport in transports]
+
+    assert asyncio.run(run()) == [b"token", b"", b"token"]
