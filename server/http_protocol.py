@@ -245,7 +245,7 @@ def _in_one_write(cycle: RequestResponseCycle) -> Iterator[None]:
         yield
     finally:
         cycle.transport = transport
-        if written:
+        if written and not transport.is_closing():
             transport.write(b"".join(written))
 
 
