@@ -28,6 +28,7 @@ class AnswerReader(CallReader):
     def feed(self, text: str, token_ids: Sequence[int] = ()) -> list[Event]:
         """The events that ``text``, the next piece of the answer, makes certain. ``token_ids`` are the tokens of this
         piece; no format needs them, for special tokens stand in the text, too."""
+        self._fed.append(text)
         if not self._buffer:
             # Nearly every token only goes on with what came before it.
             more = self._more_text if self._mode is Mode.TEXT else self._more_arguments
@@ -48,7 +49,6 @@ class AnswerReader(CallReader):
             return None
         if not text or not reader.goes_on(text):
             return None
-        self._raw.append(text)
         self._arguments.append(text)
         self._dropped += len(text)
         return [ArgumentsDelta(self._index, text)]

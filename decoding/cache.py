@@ -12,7 +12,8 @@ V = TypeVar("V")
 
 
 class Lru(Generic[K, V]):
-    """At most ``size`` entries. Safe to use from several threads; a value may then be made twice."""
+    """At most ``size`` entries, none of them ``None``. Safe to use from several threads; a value may then be made
+    twice."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -21,9 +22,9 @@ class Lru(Generic[K, V]):
 
     def get_or_make(self, key: K, make: Callable[[], V]) -> V:
         with self._lock:
-            if key in self._entries:
+            if (found := self._entries.get(key)) is not None:
                 self._entries.move_to_end(key)
-                return self._entries[key]
+                return found
         value = make()
         with self._lock:
             self._entries[key] = value

@@ -20,8 +20,6 @@ from decoding.formats import (
     Name,
     Opening,
     Part,
-    chars_behind_name,
-    text_behind_arguments,
 )
 from decoding.ids import new_call_id, new_short_id
 from decoding.markers import NO_ID, NOT_DIGIT, NOT_SPACE, SPACE, match_loosely, name_end
@@ -60,8 +58,7 @@ class CallReader(TextReader):
         self._part_begin = 0
         self._in_literal = 0
         self._name = ""
-        # The call's text from its marker on, and the JSON of its arguments, which a reader of their own makes of it.
-        self._raw: list[str] = []
+        # The JSON of the call's arguments, which a reader of their own makes of its text.
         self._arguments: list[str] | None = None
         self._argument_reader: ArgumentReader | None = None
         self._failed = False
@@ -74,7 +71,12 @@ class CallReader(TextReader):
         """The text of a call that was begun and is not complete, from its marker on; ``None`` when there is none."""
         if self._mode is not Mode.CALL or self._is_complete:
             return None
-        return self._buffer[self._begin :] if self._arguments is None else "".join([*self._raw, self._buffer])
+        return self._buffer[self._begin :] if self._arguments is None else "".join(self._fed)[self.call_offset :]
+
+    @property
+    def text_before_call(self) -> str:
+        """All that was fed before the opening marker of the call that was started last."""
+        return "".join(self._fed)[: self.call_offset]
 
     @property
     def _is_complete(self) -> bool:
@@ -130,6 +132,10 @@ class CallReader(TextReader):
 
     def _read_literal(self, literal: str) -> bool:
         """White space in and around literals does not matter."""
+        exact = literal.strip(SPACE)
+        if not self._in_literal and self._buffer.startswith(exact, self._at):
+            self._at += len(exact)  # as a grammar has it; what follows is about text that comes in pieces
+            return self._next_part()
         while True:
             while self._in_literal < len(literal) and literal[self._in_literal] in SPACE:
                 self._in_literal += 1
@@ -145,7 +151,7 @@ class CallReader(TextReader):
     def _read_name(self) -> bool:
         if not self._skip_space():
             return False
-        end = name_end(chars_behind_name(self._opening.call)).search(self._buffer, self._at)
+        end = name_end(self._opening.chars_behind_name).search(self._buffer, self._at)
         if end is None:
             return False if len(self._buffer) - self._begin <= MAX_HEADER else self._mismatch()
         self._name = self._buffer[self._at : end.start()]
@@ -192,9 +198,7 @@ class CallReader(TextReader):
             return False
         if self._argument_reader is None:
             members = self._members.get(self._name, Members())
-            self._argument_reader = argument_reader(
-                self._fmt.spelling, members, text_behind_arguments(self._opening.call)
-            )
+            self._argument_reader = argument_reader(self._fmt.spelling, members, self._opening.text_behind_arguments)
         end, fragment = self._argument_reader.read(self._buffer, self._at)
         if self._arguments is None and not fragment:
             self._at = end
@@ -202,7 +206,6 @@ class CallReader(TextReader):
         if self._arguments is None:
             self._begin_call()
         assert self._arguments is not None
-        self._raw.append(self._buffer[self._at : end])
         self._at = end
         if fragment:
             self._arguments.append(fragment)
@@ -218,7 +221,7 @@ class CallReader(TextReader):
 
     def _begin_call(self) -> None:
         self.call_offset = self._dropped + self._begin
-        self._raw, self._arguments = [self._buffer[self._begin : self._at]], []
+        self._arguments = []
         self._space.clear()
         self._events.append(CallStarted(self._index, self._new_id(), self._name))
 

@@ -21,7 +21,7 @@ class TokenLogprob:
     """The token's bytes, where they are not those of ``token``: a part of a character."""
 
 
-class EngineDelta(msgspec.Struct):
+class EngineDelta(msgspec.Struct, gc=False):
     """What arrived for one choice since the last delta. ``text`` holds whole characters only."""
 
     text: str

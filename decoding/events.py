@@ -12,19 +12,19 @@ import msgspec
 FinishReason: TypeAlias = Literal["stop", "length", "tool_calls", "content_filter", "error"]
 
 
-class Text(msgspec.Struct, frozen=True):
+class Text(msgspec.Struct, frozen=True, gc=False):
     """A piece of the visible answer."""
 
     text: str
 
 
-class Reasoning(msgspec.Struct, frozen=True):
+class Reasoning(msgspec.Struct, frozen=True, gc=False):
     """A piece of the model's reasoning, shown apart from the answer."""
 
     text: str
 
 
-class CallStarted(msgspec.Struct, frozen=True):
+class CallStarted(msgspec.Struct, frozen=True, gc=False):
     """A call was opened and its name is known. ``index`` counts the answer's calls from 0."""
 
     index: int
@@ -32,21 +32,21 @@ class CallStarted(msgspec.Struct, frozen=True):
     name: str
 
 
-class ArgumentsDelta(msgspec.Struct, frozen=True):
+class ArgumentsDelta(msgspec.Struct, frozen=True, gc=False):
     """A piece of the arguments' JSON text. All fragments of one call concatenate to ``CallFinished.arguments``."""
 
     index: int
     fragment: str
 
 
-class CallFinished(msgspec.Struct, frozen=True):
+class CallFinished(msgspec.Struct, frozen=True, gc=False):
     """The call's arguments are complete. A call cut by the token budget never gets this event."""
 
     index: int
     arguments: str
 
 
-class Finished(msgspec.Struct, frozen=True):
+class Finished(msgspec.Struct, frozen=True, gc=False):
     """The answer is over. ``tool_calls`` only when at least one call was made and every one is complete."""
 
     reason: FinishReason

@@ -27,4 +27,10 @@ def short_id_of(call_id: str) -> str:
 
 
 def _random(length: int) -> str:
-    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+    # One number of enough bits: to ask the system for every letter takes twenty times as long.
+    number = secrets.randbelow(len(_ALPHABET) ** length)
+    letters = []
+    for _ in range(length):
+        number, letter = divmod(number, len(_ALPHABET))
+        letters.append(_ALPHABET[letter])
+    return "".join(letters)

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from enum import Enum, auto
 
 from decoding.events import Event, Reasoning, Text
@@ -34,7 +34,7 @@ class TextReader:
 
     def __init__(self, fmt: Format, *, calls: bool, reasoning: ReasoningMode) -> None:
         self._fmt = fmt
-        self._openers = _by_marker(fmt.openings) if calls else {}
+        self._openers: Mapping[str, tuple[Opening, ...]] = fmt.by_marker if calls else {}
         self._closing = tuple(filter(None, (fmt.text.close, fmt.text.end))) if fmt.text else ()
         self._firsts = {mark[0] for mark in (*self._openers, *self._closing)}
         """What a mark in visible text begins with."""
@@ -42,6 +42,7 @@ class TextReader:
         self._text_mode = Mode.TEXT_START if fmt.text else Mode.TEXT
         self._mode = self._text_mode if self._reasoning == "none" else Mode.REASONING_START
         self._events: list[Event] = []
+        self._fed: list[str] = []
         self._buffer = ""
         self._at = 0
         self._dropped = 0
@@ -182,11 +183,6 @@ class TextReader:
             self._text_seen = True
         if len(body) < len(text):
             self._space.append(text[len(body) :])
-
-
-def _by_marker(openings: Sequence[Opening]) -> dict[str, tuple[Opening, ...]]:
-    markers = dict.fromkeys(opening.marker for opening in openings)
-    return {marker: tuple(o for o in openings if o.marker == marker) for marker in markers}
 
 
 def match_start(text: str, start: int, mark: str) -> int | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +16,10 @@ from server.http_protocol import WHOLE_BODY
 
 _DISCARD_TIMES = 8
 _DISCARD_SECONDS = 10.0
-# orjson reads an integer beyond 64 bits as a double; a schema's bound must keep its digits.
-_LONG_NUMBER = re.compile(rb"[0-9]{19}")
+# orjson reads an integer beyond 64 bits as a double; a schema's bound must keep its digits. To look for a text takes a
+# tenth of the time of looking for a pattern, which tries again at every byte.
+_AS_ZERO = bytes.maketrans(b"123456789", b"0" * 9)
+_LONG_NUMBER = b"0" * 19
 
 
 async def read_body(request: Request, max_bytes: int, silence: float) -> bytes:
@@ -73,7 +74,7 @@ def parse_json(body: bytes) -> Any:
     """
     try:
         value = orjson.loads(body)
-        if _LONG_NUMBER.search(body):
+        if _LONG_NUMBER in body.translate(_AS_ZERO):
             value = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise bad_request(f"The request body is not valid JSON: {error}", code="invalid_json") from None

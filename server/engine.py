@@ -9,29 +9,28 @@ import re
 import signal
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import llguidance
 import llguidance.hf
 from vllm import SamplingParams
 from vllm.envs import enable_envs_cache
 from vllm.exceptions import VLLMClientError
-from vllm.outputs import RequestOutput
 from vllm.sampling_params import RequestOutputKind
 from vllm.utils.gc_utils import freeze_gc_heap
 from vllm.v1.engine.async_llm import AsyncLLM
 from vllm.v1.engine.exceptions import EngineDeadError as VllmEngineDeadError
 
-from decoding.deltas import Deliver, EngineDelta
+from decoding.deltas import Deliver
 from decoding.engine.arguments import EngineArgumentError, JumpForward, engine_config
 from decoding.engine.counters import GRAMMAR_ARGUMENT, CounterLogger, EngineCounters
 from decoding.engine.grammar_backend import is_panic
 from decoding.engine.latencies import StepPrometheusLogger
-from decoding.engine.logprobs import token_logprobs
 from decoding.engine.outputs import listen, use_deltas
 from decoding.engine.shared_core import Seat, alone, give_up, join, launch, own
 from decoding.engine.submitting import keep_end_of_sequence
 from server.engine_client import EngineDeadError, EngineRequestError, Sampling
+from server.engine_listener import EngineListener
 from server.threads import in_thread
 
 #: A grammar that every answer fits, to make the grammar engine build its tables before the first client waits for them.
@@ -70,6 +69,8 @@ class VllmEngine:
         self._names = tuple(names)
         self._max_model_len = int(config.max_model_len)
         self._vocab_size = int(config.get_vocab_size())
+        self._more_tokens = len(llm.get_tokenizer()) > self._vocab_size
+        """The tokenizer has tokens that the model does not know, and vLLM lets them pass."""
         self.seats: Sequence[Seat] = ()
         """The places of further processes at the same engine core."""
         self.keep_special_tokens = False
@@ -203,7 +204,7 @@ class VllmEngine:
         if self._closing:
             raise EngineDeadError("the server is shutting down")
         params = self._sampling_params(prompt_token_ids, sampling, grammar)
-        listener = _Listener(deliver, sampling.logprobs, self._ll_tokenizer)
+        listener = EngineListener(deliver, sampling.logprobs, self._ll_tokenizer)
         self._running.add(request_id)
         try:
             await listen(self._llm, list(prompt_token_ids), params, request_id, listener)
@@ -287,7 +288,7 @@ class VllmEngine:
             raise EngineRequestError(
                 f"the prompt has {len(prompt)} tokens and leaves no room in a context of {self._max_model_len}"
             )
-        if max(prompt) >= self._vocab_size or min(prompt) < 0:
+        if self._more_tokens and max(prompt) >= self._vocab_size:
             raise EngineRequestError("the prompt holds a token id outside the vocabulary")
         if not all(map(math.isfinite, (sampling.logit_bias or {}).values())):
             # An infinite bias would win against the grammar's mask.
@@ -320,43 +321,6 @@ class VllmEngine:
     def _ll_tokenizer(self) -> llguidance.LLTokenizer:
         """The grammar engine's view of the vocabulary: it knows each token's bytes."""
         return llguidance.hf.from_tokenizer(self.tokenizer, max(self._vocab_size, len(self.tokenizer)))
-
-
-class _Listener:
-    """One request's part of the engine. ``finished``: the engine itself has ended it. ``tokenizer`` knows the tokens'
-    bytes."""
-
-    def __init__(self, deliver: Deliver, logprobs: int | None, tokenizer: llguidance.LLTokenizer) -> None:
-        self.deliver = deliver
-        self.finished = False
-        self._logprobs = logprobs
-        self._tokenizer = tokenizer
-
-    def end(self, reason: str) -> Literal["stop", "length"]:
-        self.finished = True
-        return _finish_reason(reason)
-
-    def read(self, output: RequestOutput) -> EngineDelta:
-        self.finished = output.finished
-        choice = output.outputs[0]
-        logprobs = () if self._logprobs is None else token_logprobs(choice, self._logprobs, self._tokenizer)
-        return EngineDelta(
-            text=choice.text,
-            token_ids=choice.token_ids,
-            logprobs=logprobs,
-            finish_reason=None if choice.finish_reason is None else _finish_reason(choice.finish_reason),
-            prompt_tokens=len(output.prompt_token_ids or ()),
-            cached_tokens=output.num_cached_tokens or 0,
-        )
-
-
-def _finish_reason(reason: str) -> Literal["stop", "length"]:
-    """Raises EngineDeadError, EngineRequestError for an end that is none."""
-    if reason == "stop" or reason == "length":
-        return reason  # type: ignore[return-value]
-    if reason == "abort":
-        raise EngineDeadError("the server is shutting down")
-    raise EngineRequestError("the engine could not continue this answer (its grammar failed)")
 
 
 def first_line(error: BaseException) -> str:

@@ -27,7 +27,7 @@ _PIECES = (ArgumentsDelta, Text)
 _NO_LOGPROBS: Sequence[TokenLogprob] = ()
 
 
-class Step(msgspec.Struct):
+class Step(msgspec.Struct, gc=False):
     """Events that came together, with the log probabilities of the tokens since the step before.
 
     ``restart``: the choice begins anew, and what it gave before does not count. Only where everything is held.
@@ -221,7 +221,6 @@ class _Run:
         self.cut = False
         """A stop string ended the text."""
         self._before = before
-        self._texts: list[str] = []
         reasoning = "none" if before else plan.reasoning
         self._reader = Reader(plan.fmt, list(plan.tools.values()), first_index=first_index, reasoning=reasoning)
         # Where a call is required there is no text that a stop string could end.
@@ -230,14 +229,13 @@ class _Run:
 
     def text_before_call(self) -> str:
         """All text of the answer up to the opening of the call that was read last."""
-        return self._before + "".join(self._texts)[: self._reader.call_offset]
+        return self._before + self._reader.text_before_call
 
     @property
     def cut_opening(self) -> str | None:
         return self._reader.incomplete if self.over and not self.cut else None
 
     def read(self, delta: EngineDelta) -> list[Event]:
-        self._texts.append(delta.text)
         events = self._reader.feed(delta.text, delta.token_ids)
         if delta.finish_reason is not None:
             events = [*events, *self._reader.finish(delta.finish_reason)]

@@ -11,7 +11,6 @@ from decoding.formats.parts import (
     Literal,
     Name,
     Part,
-    chars_behind_name,
     text_behind_arguments,
 )
 
@@ -34,7 +33,6 @@ __all__ = [
     "TextMarks",
     "Wording",
     "bind",
-    "chars_behind_name",
     "detect",
     "explain",
     "get",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
@@ -17,6 +18,7 @@ from decoding.formats.parts import (
     Name,
     Part,
     chars_behind_name,
+    text_behind_arguments,
     text_behind_name,
     written,
 )
@@ -37,7 +39,7 @@ class Section:
     close: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Opening:
     """Another way in which a family's models write calls: allowed and read, never rendered. Several openings may share
     a marker; what they write then differs somewhere before the arguments, in more than white space or only in it."""
@@ -47,10 +49,20 @@ class Opening:
     section: Section | None = None
     marker_at: Place = "anywhere"
 
-    @property
+    @cached_property
     def parts(self) -> tuple[Part, ...]:
         """The parts of an answer's first call, with what opens the section."""
         return (*self.section.open, *self.call) if self.section else self.call
+
+    @cached_property
+    def chars_behind_name(self) -> str:
+        """The characters that may stand behind the name."""
+        return chars_behind_name(self.call)
+
+    @cached_property
+    def text_behind_arguments(self) -> str:
+        """The fixed text behind the arguments, by which a reader may find their end."""
+        return text_behind_arguments(self.call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +139,7 @@ class Wording:
     """Stands between two tools."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Format:
     """One model family's way of writing calls."""
 
@@ -169,6 +181,9 @@ class Format:
         if self.separator.strip():
             raise ValueError(f"format {self.name}: without a section calls are separated by white space only")
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # a format is part of the key under which every request looks for its grammar
+
     def _check(self, call: tuple[Part, ...]) -> None:
         if sum(isinstance(p, Name) for p in call) != 1 or sum(isinstance(p, Arguments) for p in call) != 1:
             raise ValueError(f"format {self.name}: a call has one name and one arguments slot")
@@ -182,10 +197,16 @@ class Format:
         """The parts of an answer's first call, with what opens the section."""
         return self.openings[0].parts
 
-    @property
+    @cached_property
     def openings(self) -> tuple[Opening, ...]:
         """Every way in which calls may be written; the first is the one that is rendered."""
         return (Opening(self.marker, self.call, self.section, self.marker_at), *self.others)
+
+    @cached_property
+    def by_marker(self) -> Mapping[str, tuple[Opening, ...]]:
+        """The openings that each marker may begin."""
+        markers = dict.fromkeys(opening.marker for opening in self.openings)
+        return {marker: tuple(o for o in self.openings if o.marker == marker) for marker in markers}
 
     @property
     def fixed_texts(self) -> tuple[str, ...]:
@@ -227,7 +248,7 @@ class Format:
     def _spelling(self) -> Spelling:
         return next(part.spelling for part in self.call if isinstance(part, Arguments))
 
-    @property
+    @cached_property
     def spelling(self) -> Spelling:
         """How arguments are spelled, special tokens by their ids."""
         spelling = self._spelling
@@ -238,14 +259,19 @@ class Format:
 
     def holds_name(self, name: str) -> bool:
         """Whether calls can be of a tool with this name: no text around names is part of it."""
+        before, behind = self._around_names
+        return not name.startswith(before) and behind.isdisjoint(name)
+
+    @cached_property
+    def _around_names(self) -> tuple[tuple[str, ...], frozenset[str]]:
+        """What no name may begin with, and the characters that none may have in it."""
+        before: list[str] = []
+        behind: list[str] = []
         for opening in self.openings:
-            before = [part for part, after in itertools.pairwise(opening.call) if isinstance(after, Name)]
-            texts = before[0].texts if before and isinstance(before[0], Either) else ()
-            if any(text and name.startswith(text) for text in texts):
-                return False
-            if any(char in name for char in chars_behind_name(opening.call)):
-                return False
-        return True
+            parts = [part for part, after in itertools.pairwise(opening.call) if isinstance(after, Name)]
+            before += filter(None, parts[0].texts if parts and isinstance(parts[0], Either) else ())
+            behind += opening.chars_behind_name
+        return tuple(before), frozenset(behind)
 
     def write_call(
         self, name: str, arguments: str, index: int = 0, members: Members | None = None, *, place: int = 0

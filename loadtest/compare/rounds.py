@@ -43,7 +43,10 @@ class Bench:
 
     def each(self, text: str, measure: Callable[[Server], dict[str, float]]) -> None:
         """Measure every server, the first one first in even rounds and last in odd ones."""
-        order = self.servers if self.number % 2 == 0 else list(reversed(self.servers))
+        self.measure(text, measure, self.servers if self.number % 2 == 0 else list(reversed(self.servers)))
+
+    def measure(self, text: str, measure: Callable[[Server], dict[str, float]], order: Sequence[Server]) -> None:
+        """Measure the servers in this order."""
         for server in order:
             found = measure(server)
             for key, value in found.items():
@@ -91,7 +94,7 @@ def warm_up(bench: Bench, tools: Workload, small: Workload) -> None:
 
 def tiny_model(bench: Bench, closed: Workload, alone: Callable[[], float]) -> None:
     """One round with a model that costs nothing: 32 clients, the server is what takes time. ``alone`` measures vLLM's
-    AsyncLLM by itself, with as many answers of as many tokens as a text of theirs."""
+    AsyncLLM by itself, with as many answers of as many tokens as a text of theirs, in between."""
     number, count = bench.number, 32 * bench.size.per_client
     tokens = 2 * bench.size.tokens
 
@@ -110,19 +113,19 @@ def tiny_model(bench: Bench, closed: Workload, alone: Callable[[], float]) -> No
     def calls(server: Server) -> dict[str, float]:
         return {"tiny_calls": _calls(burst(server, [closed.forced(0, 0.0, named=True)] * count, 32))}
 
-    bench.each("tiny model, text", text)
-    bench.each("tiny model, arguments", arguments)
+    first, *others = bench.servers
+    for _ in range(bench.size.repeats):
+        # The processor's own pace changes within seconds. So what is held against each other stands side by side.
+        bench.measure("tiny model, text", text, [*others, first])
+        beside = alone()
+        bench.report(f"round {number + 1}, AsyncLLM alone: {beside:.1f} µs per delta")
+        bench.samples.add("async_llm_us", PEER, beside)
+        bench.measure("tiny model, arguments", arguments, [first, *others])
+        for server in bench.servers:
+            for kind in ("text", "call"):
+                found = bench.samples.of(f"tiny_{kind}_us", server.name)[-1]
+                bench.samples.add(f"tiny_{kind}_beside_async_llm", server.name, found / beside)
     bench.each("tiny model, calls", calls)
-    _beside_async_llm(bench, alone())
-
-
-def _beside_async_llm(bench: Bench, alone: float) -> None:
-    bench.report(f"round {bench.number + 1}, AsyncLLM alone: {alone:.1f} µs per delta")
-    bench.samples.add("async_llm_us", PEER, alone)
-    for server in bench.servers:
-        for kind in ("text", "call"):
-            found = bench.samples.of(f"tiny_{kind}_us", server.name)[-1]
-            bench.samples.add(f"tiny_{kind}_beside_async_llm", server.name, found / alone)
 
 
 def _named(server: Server, small: Workload, size: Size, temperature: int) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import socket
@@ -63,8 +64,7 @@ class Server:
 
     def api_seconds(self) -> float:
         """Processor time that the API process has taken (its children, the engine, not counted)."""
-        times = psutil.Process(self.pid).cpu_times()
-        return float(times.user + times.system)
+        return time.clock_gettime(_clock_of(self.pid))
 
     def api_memory(self) -> int:
         """Resident bytes of the API process."""
@@ -95,6 +95,16 @@ class Server:
             f"Content-Type: application/json\r\nConnection: {connection}\r\nContent-Length: {len(data)}\r\n\r\n"
         )
         return head.encode() + data
+
+
+def _clock_of(pid: int) -> int:
+    """The clock of a process' processor time, which counts nanoseconds where ``/proc`` has ticks of ten milliseconds
+    (POSIX, ``clock_getcpuclockid``). Raises OSError when there is no such process."""
+    clock = ctypes.c_int()
+    fault = ctypes.CDLL(None).clock_getcpuclockid(pid, ctypes.byref(clock))
+    if fault:
+        raise OSError(fault, os.strerror(fault))
+    return clock.value
 
 
 def with_template(model: Path, folder: Path) -> Path:
