@@ -28,6 +28,7 @@ from vllm.v1.engine.output_processor import (
 from vllm.v1.metrics.stats import IterationStats, RequestStateStats
 
 from decoding.deltas import Deliver, EngineDelta
+from decoding.engine.output_queue import OutputQueue
 from decoding.engine.output_socket import OutputSocket
 from decoding.engine.pieces import Pieces, TokenReader
 from decoding.engine.submitting import submit
@@ -191,8 +192,8 @@ def is_plain(state: RequestState) -> bool:
 
 
 def use_deltas(llm: AsyncLLM) -> None:
-    """Put a ``DeltaOutputProcessor`` in the place of the output processor, and an ``OutputSocket`` in the place of the
-    socket that it is fed from. Before the first request."""
+    """Put a ``DeltaOutputProcessor`` in the place of the output processor, and an ``OutputSocket`` and an
+    ``OutputQueue`` in the places of those that it is fed from. Before the first request."""
     old = llm.output_processor
     if llm.output_handler is not None or old.request_states or type(old) is not OutputProcessor:
         raise RuntimeError("vLLM's output processor is in use already, or is another class than Strictcall knows")
@@ -208,6 +209,8 @@ def use_deltas(llm: AsyncLLM) -> None:
     if resources.output_queue_task is not None or type(resources.output_socket) is not zmq.asyncio.Socket:
         raise RuntimeError("vLLM reads the engine's outputs already, or in another way than Strictcall knows")
     resources.output_socket = OutputSocket(resources.output_socket)
+    if llm.renderer.mm_processor_cache is None:  # with one, vLLM does more with each step
+        llm.engine_core.outputs_queue = OutputQueue(llm)
 
 
 async def listen(llm: AsyncLLM, prompt: list[int], params: SamplingParams, request_id: str, listener: Listener) -> None:

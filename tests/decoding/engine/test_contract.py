@@ -156,6 +156,25 @@ def test_how_the_engine_s_outputs_are_read() -> None:
     assert "await output_socket.recv_multipart(copy=False)" in text
 
 
+def test_how_a_step_is_processed() -> None:
+    """``decoding.engine.output_queue`` does the same."""
+    text = sources(AsyncLLM._run_output_handler)
+    places = [
+        text.index("outputs = await engine_core.get_output_async()"),
+        text.index("IterationStats() if (log_stats and num_outputs) else None"),
+        text.index("processed_outputs = output_processor.process_outputs("),
+        text.index("if mm_processor_cache is not None:"),
+        text.index("await engine_core.abort_requests_async("),
+        text.index("output_processor.update_scheduler_stats(outputs.scheduler_stats)"),
+        text.index("logger_ref[0].record("),
+    ]
+    assert places == sorted(places)
+    assert "outputs = await self.outputs_queue.get()" in sources(AsyncMPClient.get_output_async)
+    reading = sources(AsyncMPClient._ensure_output_queue_task)
+    assert "outputs_queue = self.outputs_queue" in reading
+    assert reading.count("outputs_queue.") == reading.count("outputs_queue.put_nowait(")
+
+
 def test_how_a_token_becomes_text() -> None:
     assert list(inspect.signature(FastIncrementalDetokenizer.decode_next).parameters) == ["self", "next_token_id"]
     assert "self.tokenizer: Tokenizer = tokenizer._tokenizer" in sources(FastIncrementalDetokenizer)
