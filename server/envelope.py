@@ -58,9 +58,11 @@ class Envelope:
             await send(message)
 
         try:
-            if scope["path"].startswith("/v1/"):
+            # Where the app is mounted in another one, the path begins with where.
+            path = scope["path"].removeprefix(scope.get("root_path", ""))
+            if path.startswith("/v1/"):
                 self._keys.check(Headers(scope=scope).get("authorization"))
-            direct = self._direct.get((scope["method"], scope["path"]))
+            direct = self._direct.get((scope["method"], path))
             if direct is None:
                 await self._app(scope, receive, send_with_id)
             else:

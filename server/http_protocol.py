@@ -49,29 +49,34 @@ class Turn:
     """What is written in one turn of the event loop leaves at its end, for all connections together.
 
     A step of the engine brings a token to each of many streams. Writing is a system call, after which the processor has
-    forgotten much of what it needs for the next token: so first all tokens are made ready, then all are written.
+    forgotten much of what it needs for the next token: so first all tokens are made ready, then all are written. When
+    the process is behind and several steps come in one turn, theirs leave together.
     """
 
     __slots__ = ("_loop", "_written")
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._written: list[tuple[asyncio.Transport, bytes]] = []
+        self._written: dict[asyncio.Transport, list[bytes]] = {}
 
     def write(self, transport: asyncio.Transport, data: bytes) -> None:
         """As ``transport.write``, before whatever is scheduled after this call."""
-        if not self._written:
+        written = self._written
+        if not written:
             if self._loop is None:
                 self._loop = asyncio.get_running_loop()
             self._loop.call_soon(self._end)
-        self._written.append((transport, data))
+        if transport in written:
+            written[transport].append(data)
+        else:
+            written[transport] = [data]
 
     def _end(self) -> None:
-        written, self._written = self._written, []
-        for transport, data in written:
+        written, self._written = self._written, {}
+        for transport, pieces in written.items():
             # One whose client has gone since would raise, and the others would lose what is theirs.
             if not transport.is_closing():
-                transport.write(data)
+                transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
 
 class StreamingProtocol(HttpToolsProtocol):

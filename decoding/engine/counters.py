@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Any
 
+import msgspec
 from vllm.v1.metrics.loggers import StatLoggerBase
 
 #: Where ``SamplingParams.extra_args`` carries a request's grammar.
@@ -12,8 +12,7 @@ GRAMMAR_ARGUMENT = "strictcall_grammar"
 _PREFIX = "strictcall."
 
 
-@dataclass(frozen=True, slots=True)
-class CoreCounters:
+class CoreCounters(msgspec.Struct, frozen=True, gc=False):
     """What Strictcall's scheduler and grammar backend count, since the engine's start."""
 
     forward_passes: int = 0
@@ -24,7 +23,7 @@ class CoreCounters:
 
 
 #: What each is called in the table that carries it, and here.
-_NAMES = [(_PREFIX + field.name, field.name) for field in fields(CoreCounters)]
+_NAMES = [(_PREFIX + name, name) for name in CoreCounters.__struct_fields__]
 
 
 def attach(stats: Any, counters: CoreCounters) -> None:
@@ -44,8 +43,7 @@ def take(stats: Any) -> CoreCounters | None:
     return CoreCounters(*[table.pop(key) for key, _ in _NAMES])
 
 
-@dataclass(frozen=True, slots=True)
-class EngineCounters:
+class EngineCounters(msgspec.Struct, frozen=True, gc=False):
     """Requests in the engine, running or waiting; share of the KV cache in use, 0 to 1; totals since the start."""
 
     running: int = 0
@@ -73,24 +71,22 @@ class CounterLogger(StatLoggerBase):  # type: ignore[misc]
         engine_idx: int = 0,
     ) -> None:
         old = self.counters
-        core = take(scheduler_stats) if scheduler_stats is not None else None
-        prefix = scheduler_stats.prefix_cache_stats if scheduler_stats is not None else None
-        self.counters = EngineCounters(
-            running=scheduler_stats.num_running_reqs if scheduler_stats is not None else old.running,
-            waiting=(
-                scheduler_stats.num_waiting_reqs + scheduler_stats.num_skipped_waiting_reqs
-                if scheduler_stats is not None
-                else old.waiting
-            ),
-            kv_cache_usage=scheduler_stats.kv_cache_usage if scheduler_stats is not None else old.kv_cache_usage,
-            preemptions=old.preemptions + (iteration_stats.num_preempted_reqs if iteration_stats is not None else 0),
-            prompt_tokens=old.prompt_tokens + (iteration_stats.num_prompt_tokens if iteration_stats is not None else 0),
-            generation_tokens=old.generation_tokens
-            + (iteration_stats.num_generation_tokens if iteration_stats is not None else 0),
-            prefix_cache_queries=old.prefix_cache_queries + (prefix.queries if prefix is not None else 0),
-            prefix_cache_hits=old.prefix_cache_hits + (prefix.hits if prefix is not None else 0),
-            core=core or old.core,
-        )
+        running, waiting, usage, core = old.running, old.waiting, old.kv_cache_usage, old.core
+        queries, hits = old.prefix_cache_queries, old.prefix_cache_hits
+        preemptions, prompt, generation = old.preemptions, old.prompt_tokens, old.generation_tokens
+        if scheduler_stats is not None:
+            core = take(scheduler_stats) or core
+            running = scheduler_stats.num_running_reqs
+            waiting = scheduler_stats.num_waiting_reqs + scheduler_stats.num_skipped_waiting_reqs
+            usage = scheduler_stats.kv_cache_usage
+            if (prefix := scheduler_stats.prefix_cache_stats) is not None:
+                queries += prefix.queries
+                hits += prefix.hits
+        if iteration_stats is not None:
+            preemptions += iteration_stats.num_preempted_reqs
+            prompt += iteration_stats.num_prompt_tokens
+            generation += iteration_stats.num_generation_tokens
+        self.counters = EngineCounters(running, waiting, usage, preemptions, prompt, generation, queries, hits, core)
 
     def log_engine_initialized(self) -> None:
         pass

@@ -172,7 +172,11 @@ class _Transport:
 
     def __init__(self) -> None:
         self.closed = False
-        self.written = b""
+        self.writes: list[bytes] = []
+
+    @property
+    def written(self) -> bytes:
+        return b"".join(self.writes)
 
     def is_closing(self) -> bool:
         return self.closed
@@ -180,7 +184,22 @@ class _Transport:
     def write(self, data: bytes) -> None:
         if self.closed:
             raise RuntimeError("the handler is closed")
-        self.written += data
+        self.writes.append(data)
+
+
+def test_steps_that_come_in_one_turn_leave_in_one_write_for_each_client() -> None:
+    async def run() -> list[list[bytes]]:
+        turn, transports = Turn(), [_Transport(), _Transport()]
+        for token in (b"one ", b"two ", b"three"):
+            for transport in transports:
+                written: Any = transport
+                turn.write(written, token)
+        await asyncio.sleep(0)
+        turn.write(written, b".")
+        await asyncio.sleep(0)
+        return [transport.writes for transport in transports]
+
+    assert asyncio.run(run()) == [[b"one two three"], [b"one two three", b"."]]
 
 
 def test_a_client_that_leaves_within_a_turn_takes_nothing_from_others() -> None:

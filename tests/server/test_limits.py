@@ -6,7 +6,10 @@ import asyncio
 import threading
 from collections.abc import Iterator
 
+import httpx2
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import Mount
 
 from schemas import SchemaError
 from server.compiler import CompileFailed
@@ -49,6 +52,22 @@ def test_no_route_is_forgotten(locked: Stub) -> None:
     assert closed == {"/v1/chat/completions", "/v1/models", "/v1/models/{name:path}"}
     for path in closed:
         assert locked.client.get(path).status_code == 401
+
+
+def test_a_mounted_app_asks_for_a_key_all_the_same(locked: Stub) -> None:
+    async def run() -> None:
+        outer = Starlette(routes=[Mount("/inner", app=locked.app)])
+        transport = httpx2.ASGITransport(app=outer)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://outer") as client:
+            for method, path in ROUTES:
+                assert (await client.request(method, f"/inner{path}")).status_code == 401, path
+            assert (await client.get("/inner/health/live")).status_code == 200
+            headers = {"authorization": "Bearer first-key"}
+            assert (await client.get("/inner/v1/models", headers=headers)).status_code == 200
+            body = {"model": "stub", "messages": [{"role": "user", "content": "Hi"}]}
+            assert (await client.post("/inner/v1/chat/completions", headers=headers, json=body)).status_code == 200
+
+    asyncio.run(run())
 
 
 def test_each_key_opens(locked: Stub) -> None:
