@@ -13,14 +13,17 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Iterator
 from functools import cache
+from sys import getsizeof
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import tokenizers
 from transformers import PreTrainedTokenizerFast
 
-#: Characters of the pieces that are kept for a tokenizer: with their token ids they take about twice as many bytes.
-KEPT = 4_000_000
+#: Bytes that may be taken by the pieces which are kept for a tokenizer.
+KEPT = 8_000_000
+#: Bytes that a table takes for an entry, beside the text and its tokens: most of what a short piece costs.
+_ENTRY = 100
 
 
 def tokenise(tokenizer: Any, text: str) -> list[int]:
@@ -75,10 +78,14 @@ class Pieces:
         with self._lock:
             if piece not in self._seen:
                 self._seen[piece] = ids
-                self._left -= len(piece)
+                self._left -= _bytes(piece, ids)
                 while self._left < 0:
-                    self._left += len(self._seen.popitem(last=False)[0])
+                    self._left += _bytes(*self._seen.popitem(last=False))
         return ids
+
+
+def _bytes(piece: str, ids: array[int]) -> int:
+    return _ENTRY + getsizeof(piece) + getsizeof(ids)
 
 
 def _is_plain(tokenizer: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from functools import cache
 from typing import Any
 
@@ -95,11 +96,26 @@ def test_a_tokenizer_of_its_own_kind_is_asked() -> None:
 
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tokenising, "KEPT", 100)
+    monkeypatch.setattr(tokenising, "KEPT", 4000)
     pieces = Pieces(made("bytes").backend_tokenizer)
     for number in range(60):
         pieces.encode(f"<s>over {number}<b> the dog")
-        assert sum(map(len, pieces._seen)) <= 100
+        assert sum(map(len, pieces._seen)) <= 4000
+        assert len(pieces._seen) <= 4000 // 200, "short pieces take more than their text"
     assert len(pieces._seen) > 3
-    pieces.encode("over" * 100)
+    pieces.encode("over" * 1000)
     assert not pieces._seen
+
+
+def test_as_many_bytes_are_kept_as_is_said() -> None:
+    pieces = Pieces(made("bytes").backend_tokenizer)
+    pieces.encode("once, before anything is counted")
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for number in range(5000):
+            pieces.encode(f"the dog number {number} over the dog")
+        taken = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert 0.7 < taken / (tokenising.KEPT - pieces._left) < 1.3
