@@ -58,7 +58,8 @@ test: install-dev ## Run the tests (JOBS=0: in one process)
 	$(BIN)/python -m pytest $(if $(filter-out 0,$(JOBS)),-n $(JOBS)) $(ARGS)
 
 test-jump-forward-off: install-dev ## A few of the tests on an engine without jump-forward
-	STRICTCALL_JUMP_FORWARD=off $(BIN)/python -m pytest tests/clients/test_modes.py tests/clients/test_truncation.py $(ARGS)
+	STRICTCALL_JUMP_FORWARD=off $(BIN)/python -m pytest tests/clients/test_modes.py tests/clients/test_truncation.py \
+		tests/decoding/engine/test_faults.py tests/server/test_engine.py $(ARGS)
 
 lint: install-dev ## ruff: lint and format check
 	$(BIN)/python -m ruff check .

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.decoding.engine.core import Answer, Core
+from tests.decoding.engine.core import JUMP_FORWARD, Answer, Core
 from tests.decoding.engine.test_jump_forward import AUTO, ONE_CALL, PARIS, arguments
 
 pytestmark = pytest.mark.engine
@@ -76,6 +76,7 @@ def test_a_panic(core: Core) -> None:
     assert arguments(other)
 
 
+@pytest.mark.skipif(JUMP_FORWARD == "off", reason="nobody looks for forced tokens without jump-forward")
 def test_an_error_while_looking_for_forced_tokens(core: Core, monkeypatch: pytest.MonkeyPatch) -> None:
     def damage(grammar: Any) -> None:
         monkeypatch.setattr(grammar, "run_ahead", lambda tokens: [][1], raising=False)
