@@ -34,4 +34,35 @@ def estimate(samples: Samples) -> list[str]:
         "wide batch (hundreds of rows with all their forced tokens) is bound by arithmetic, as the CPU is here: there",
         "the gain falls towards that of the table's 32 clients.",
         "",
+        *_others(samples),
     ]
+
+
+def _others(samples: Samples) -> list[str]:
+    """The figures that passes do not decide."""
+    lines = [
+        "The other figures:",
+        "",
+        "* Text beside tools, plain chat: no pass is spared, so the model's share is the same for both, and the ratio",
+        "  goes to 1 (with asynchronous scheduling, jump-forward off) or to 1 / (1 − s) of the peer's time a token",
+        "  (jump-forward on). The gain here is that of norms and processes of the CPU build, which a GPU has not.",
+    ]
+    ours, theirs = (_compiling(samples, server) for server in (OURS, PEER))
+    if ours is not None and theirs is not None and theirs > 0:
+        lines += [
+            "* First delta: a grammar never seen costs the processor what it does here, at most the difference to",
+            f"  one seen, {ours:.2f} s (ours) and {theirs:.2f} s (peer), with the prefill of what is new.",
+            "  The rest is one prefill for ours, and for the peer a prefill and the passes up to the tool's name. All",
+            f"  of that shrinks: where a pass takes milliseconds the ratio may come near {ours / theirs:.1f}.",
+        ]
+    return [
+        *lines,
+        "* Processor time of the API process, masks, memory: there is no device in them. At a GPU's tokens a second",
+        "  they matter more, since the processor has less time for each.",
+        "",
+    ]
+
+
+def _compiling(samples: Samples, server: str) -> float | None:
+    seen, unseen = samples.median("first_seen", server), samples.median("first_unseen", server)
+    return None if seen is None or unseen is None else unseen - seen

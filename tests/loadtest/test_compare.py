@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from loadtest.compare import memory, report, servers, workload
 from loadtest.compare.client import burst
+from loadtest.compare.estimate import estimate
 from loadtest.compare.figures import FIGURES, Figure, Samples, spread
 from loadtest.validity import argument_faults
 from tests.server.stub import StubEngine, say, serve
@@ -60,6 +63,37 @@ def test_everything_is_written(tmp_path: Path) -> None:
     assert "plain chat" not in text, "what was not measured has no row"
     assert json.loads((tmp_path / "compare.json").read_text())["figures"]["named_t0"]["met"] is True
     assert (tmp_path / "compare.png").stat().st_size > 1000
+
+
+def test_the_estimate_needs_its_counts() -> None:
+    samples = _samples()
+    assert estimate(samples) == []
+    counted = {"named_tokens_t0": (31, 31), "named_sampled_t0": (6, 31), "passes": (14, 40)}
+    for key, (ours, theirs) in counted.items():
+        samples.add(key, servers.OURS, ours)
+        samples.add(key, servers.PEER, theirs)
+    text = "\n".join(estimate(samples))
+    assert "| forced call of `get_weather` | 6.0 | 31.0 | 0.19 |" in text
+    assert "First delta" not in text
+    for key, ours, theirs in (("first_seen", 0.2, 0.9), ("first_unseen", 0.4, 1.0)):
+        samples.add(key, servers.OURS, ours)
+        samples.add(key, servers.PEER, theirs)
+    text = "\n".join(estimate(samples))
+    assert "0.20 s (ours) and 0.10 s (peer)" in text
+    assert "may come near 2.0." in text
+
+
+def test_the_processor_time_of_another_process() -> None:
+    work = "import time\nwhile time.process_time() < 0.3: pass\nprint(time.process_time(), flush=True)\ninput()"
+    with subprocess.Popen([sys.executable, "-c", work], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        own = float(process.stdout.readline())
+        found = servers.Server("any", 0, "m", process.pid).api_seconds()
+        process.stdin.close()
+    assert own <= found < own + 0.1
+    with pytest.raises(OSError, match="No such process"):
+        servers.Server("any", 0, "m", process.pid).api_seconds()
 
 
 def test_every_figure_has_a_key_of_its_own() -> None:
