@@ -234,6 +234,15 @@ def test_prompts_at_the_edges_of_the_context(bench: Bench) -> None:
         assert (len(answer.tokens), answer.finish_reason) == (1, "length")
 
 
+def test_a_token_of_the_tokenizer_s_that_the_model_does_not_know(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """vLLM lets it pass, and the engine would end on it."""
+    monkeypatch.setattr(bench.engine, "_vocab_size", 1000)
+    monkeypatch.setattr(bench.engine, "_more_tokens", True)
+    with pytest.raises(EngineRequestError, match="outside the vocabulary"):
+        bench.ask([999, 1000], Sampling(max_tokens=5))
+    assert bench.ask([999, 998], Sampling(max_tokens=2)).tokens
+
+
 @pytest.mark.parametrize(
     "grammar",
     [
